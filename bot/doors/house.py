@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from aiohttp import web
 
 from bot.doors.callers import Callers
 from bot.doors.conversing import Conversing
+from bot.doors.live.growing import GrowingAnswers
+from bot.doors.live.hearing import Hearing
 from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
@@ -20,12 +22,19 @@ from bot.doors.run_stream import RunStreamDoor
 from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
 
+if TYPE_CHECKING:
+    from bot.doors.a2a.house import A2aHouse
+    from bot.doors.mcp.house import McpHouse
+
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
+MCP_PATH: str = "/mcp"
+A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 
 
-def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
+def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, hearing: Hearing) -> list[Door]:
     """Every door, by the document and then those of OpenAI's clients."""
-    rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
+    growing = GrowingAnswers(context, conversing, hearing)
+    rest, openai = RestDoors(context, conversing, rooms, growing), OpenAiDoors(context, conversing, growing)
     run_doors, operations = RunStreamDoor(context, rooms).doors(), operation_doors(context, rooms)
     return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *run_doors, *operations, *openai.doors()]
 
@@ -34,7 +43,7 @@ def declared_doors() -> list[Door]:
     """Every door without a process behind it, to be told of."""
     nothing = cast(OperatorContext, None)
     rooms = ProgramRooms(nothing)
-    return doors_of(nothing, Conversing(nothing, rooms), rooms)
+    return doors_of(nothing, Conversing(nothing, rooms), rooms, Hearing())
 
 
 class House:
@@ -42,19 +51,42 @@ class House:
 
     def __init__(self, context: OperatorContext) -> None:
         self.callers = Callers(context.store.programs, context.now, command=context.command)
-        rooms = ProgramRooms(context)
-        self.conversing = Conversing(context, rooms)
-        self.table = DoorTable(doors_of(context, self.conversing, rooms))
+        self._context = context
+        self._rooms = ProgramRooms(context)
+        self.conversing = Conversing(context, self._rooms)
+        hearing = Hearing()
+        context.overhear(hearing.heard)
+        self.table = DoorTable(doors_of(context, self.conversing, self._rooms, hearing))
 
     @cached_property
     def document(self) -> dict[str, object]:
         """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
         return document_of(self.table.doors)
 
+    @cached_property
+    def mcp(self) -> McpHouse:
+        """Loaded with the first request of its kind."""
+        from bot.doors.mcp.house import McpHouse
+
+        return McpHouse(self._context, self.conversing, self._rooms)
+
+    @cached_property
+    def a2a(self) -> A2aHouse:
+        """Loaded with the first request of its kind."""
+        from bot.doors.a2a.house import A2aHouse
+
+        return A2aHouse(self._context, self.conversing)
+
     async def handler(self, request: web.Request) -> web.StreamResponse:
         if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):
             return web.json_response(self.document)
+        if request.path == A2A_PATHS[1]:
+            return self.a2a.open_card(request)
         caller = await self.callers.caller(request)
+        if request.path.startswith(A2A_PATHS[0]):
+            return await self.a2a.serve(request, caller)
+        if request.path == MCP_PATH:
+            return await self.mcp.serve(request, caller)
         door, pieces = self.table.found(request)
         caller.must_be(door.role)
         return await door.serve(Asked(request, caller, pieces))

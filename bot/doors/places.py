@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from adapters.web.adapter import CHANNEL
 from adapters.web.render import entry as entry_view
+from bot.doors.callers import Caller
 from bot.doors.forms import EntryView, RoomView
 from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked, Door, Query, Serve
@@ -58,10 +59,13 @@ class PlaceDoors:
         ]
 
     async def rooms(self, asked: Asked) -> web.Response:
-        caller, account = asked.caller, self._context.web_account
+        return web.json_response({"data": await self.listed(asked.caller), "next": None})
+
+    async def listed(self, caller: Caller) -> list[Shown]:
+        """Rooms in which a program spoke, as it is told of them."""
+        account = self._context.web_account
         found = await self._context.store.history.rooms(CHANNEL, account, caller.identity)
-        rows = [self._room(one) for one in found if await self._rooms.may_read(caller, one.address)]
-        return web.json_response({"data": rows, "next": None})
+        return [self._room(one) for one in found if await self._rooms.may_read(caller, one.address)]
 
     def _room(self, room: Room) -> Shown:
         title, at = visible(room.title, one_line=True), room.last_at.isoformat()
@@ -73,10 +77,14 @@ class PlaceDoors:
     async def entries(self, asked: Asked) -> web.Response:
         """The newest entries, oldest first, or those before an instant."""
         address = await self._address(asked)
-        seen = await self._context.store.history.view(address, before=_instant(asked), limit=ENTRIES_MOST)
-        rows = [_entry(one) for one in seen.entries]
+        rows = await self.said(address, _instant(asked))
         older = rows[0]["at"] if len(rows) >= ENTRIES_MOST else None
         return web.json_response({"data": rows, "next": older})
+
+    async def said(self, address: Address, before: datetime | None = None) -> list[Shown]:
+        """Messages of a room: the newest, oldest first."""
+        seen = await self._context.store.history.view(address, before=before, limit=ENTRIES_MOST)
+        return [_entry(one) for one in seen.entries]
 
     async def files(self, asked: Asked) -> web.Response:
         told = await self._context.files().listed(await self._address(asked))

@@ -1,4 +1,4 @@
-"""Routes of the doors: two of them, whatever is behind; all else is loaded by the first request."""
+"""Routes of the doors: a few, whatever is behind; all else is loaded by the first request."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from aiohttp import web
 
 from bot.operator.context import OperatorContext
 
-DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}")
+DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}", "/mcp", "/a2a", "/a2a/{agent}", "/.well-known/agent-card.json")
 """As the router names them. They check each request by its token: no cookie counts there, and any host may be named."""
 
 
 def door_routes(context: OperatorContext) -> list[web.RouteDef]:
-    """The two routes of the doors."""
+    """The routes of the doors."""
 
     @cache
     def handler() -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
@@ -28,4 +28,11 @@ def door_routes(context: OperatorContext) -> list[web.RouteDef]:
     async def serve(request: web.Request) -> web.StreamResponse:
         return await handler()(request)
 
-    return [web.route("*", "/api/v1/{path:.*}", serve), web.route("*", "/v1/{path:.*}", serve)]
+    return [
+        web.route("*", "/api/v1/{path:.*}", serve),
+        web.route("*", "/v1/{path:.*}", serve),
+        web.route("*", "/mcp", serve),
+        web.route("*", "/a2a", serve),
+        web.route("*", "/a2a/{agent}", serve),
+        web.get("/.well-known/agent-card.json", serve, allow_head=False),
+    ]

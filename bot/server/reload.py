@@ -33,6 +33,7 @@ log = structlog.get_logger("reload")
 MAY_CHANGE: Final = (
     *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows", "triggers"),
     "feedback",
+    "programs",
     *("run.prompt_file", "log.level"),
 )
 """Settings, and tables of settings, that change without a restart."""

@@ -43,6 +43,7 @@ from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
+from bot.settings.programs.tables import ProgramsSection
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.safety.interceptors import InterceptorTable
@@ -176,6 +177,7 @@ class Settings(Section):
     workflows: tuple[WorkflowTable, ...] = Field(
         default=(), description="Work of several steps; also as files in `workflows/`."
     )
+    programs: ProgramsSection = Field(default_factory=ProgramsSection, description="Programs that have tokens.")
     goals: GoalsSection = Field(default_factory=GoalsSection, description="Goals, and tasks that are done in sprints.")
     triggers: tuple[TriggerTable, ...] = Field(default=(), description="Work that begins when something happens.")
     heartbeats: tuple[HeartbeatTable, ...] = Field(

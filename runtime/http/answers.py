@@ -16,7 +16,7 @@ SENTENCES: Final = {
     405: "This address doesn't accept this kind of request.",
     413: "The request is too large.",
 }
-PROGRAMS: Final = "/api/v1/"
+PROGRAMS: Final = ("/api/v1/", "/mcp", "/a2a", "/.well-known/")
 OPENAI: Final = "/v1/"
 """How the paths of the doors for programs begin: each has its own form of an error."""
 GARBLED: Final = "The request was cut off, or can't be unpacked."

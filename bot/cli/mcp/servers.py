@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from bot.cli.mcp.serving import serve
 from bot.terminal.browsers import listen_for_address, show_login_page
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.output import show_facts, show_json, show_rows, tell
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from bot.settings.mcp import McpTable
     from bot.settings.settings import Settings
 
-commands = typer.Typer(no_args_is_help=True, help="MCP servers: list them, and log in at those that want it.")
+commands = typer.Typer(
+    no_args_is_help=True, help="MCP servers: list them, log in at those that want it, and be one (serve)."
+)
+commands.command()(serve)
 
 SERVER_COLUMNS: Final = {"name": "Server", "at": "At", "login": "Login", "ends": "Token ends"}
 NO_SERVERS: Final = "No MCP server is set. `[[mcp]]` in the settings names them."

@@ -1,0 +1,89 @@
+"""Tasks of peers: what a peer says becomes a message of its program, and the task is how that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import timedelta
+from typing import Final
+
+from bot.doors.a2a.wire import A2aError, Code, Shown, ids_in, key_of_message, meant_by
+from bot.doors.callers import Caller
+from bot.doors.conversing import Conversing, Wanted
+from bot.doors.rooms import OWN_ROOM
+from bot.operator.context import OperatorContext
+from runtime.contract import SignalId
+from runtime.domain.ids import digest
+from runtime.domain.programs.followed import Followed
+from runtime.http.errors import Refusal
+
+CONTEXT_ID_CHARS: Final = 32
+STOPPED_WITHIN: Final = timedelta(seconds=5)
+TASKS_LISTED_MOST: Final = 100
+GOES_ON_ALONE: Final = (
+    "This task takes no further messages: it goes on by itself once people decided, and a new message of the same "
+    "`contextId` is a task of its own."
+)
+TASK_OVER: Final = "This task is over already."
+NO_TASK: Final = "There is no such task for this token."
+BAD_PAGE: Final = "`pageSize` is a number from 1 to 100, and `pageToken` the `nextPageToken` of a page before."
+
+
+class A2aTasks:
+    def __init__(self, context: OperatorContext, conversing: Conversing) -> None:
+        self._context = context
+        self._conversing = conversing
+
+    async def send(self, caller: Caller, given: Shown, agent: str) -> SignalId:
+        """Take a message in; the same `messageId` again is the same task. Errors: A2aError, Refusal."""
+        meant = meant_by(given.get("message"))
+        if meant.task:
+            await self._conversing.look(caller, meant.task)
+            raise A2aError(Code.UNSUPPORTED_OPERATION, GOES_ON_ALONE)
+        # One that names no conversation begins one, which is the same for each try of its message.
+        context = meant.context or digest(f"{caller.identity} {meant.id}")[:CONTEXT_ID_CHARS]
+        room = context if OWN_ROOM.fullmatch(context) else digest(context)[:CONTEXT_ID_CHARS]
+        key = key_of_message(context, meant.id)
+        wanted = Wanted(room=f"a2a-{room}"[:100], text=meant.text, key=key, agent=agent)
+        return (await self._conversing.say(caller, wanted)).id
+
+    async def found(self, caller: Caller, given: Shown) -> Followed:
+        """Errors: A2aError for a task that isn't there, or is not this program's."""
+        name = given.get("id")
+        if not isinstance(name, str):
+            raise A2aError(Code.INVALID_PARAMS, NO_TASK)
+        try:
+            found = await self._conversing.look(caller, name)
+        except Refusal:
+            raise A2aError(Code.TASK_NOT_FOUND, NO_TASK) from None
+        if found.platform != caller.identity or ids_in(found.body) is None:
+            raise A2aError(Code.TASK_NOT_FOUND, NO_TASK)
+        return found
+
+    async def cancelled(self, caller: Caller, given: Shown) -> Followed:
+        """The task, ended. Errors: A2aError where it is over already."""
+        found = await self.found(caller, given)
+        if found.state.is_over:
+            raise A2aError(Code.TASK_NOT_CANCELABLE, TASK_OVER)
+        await self._conversing.stop(caller, found.address, f"cancel-{found.id}")
+        async with aclosing(self._conversing.follow(caller, found.id, STOPPED_WITHIN)) as changes:
+            return [one async for one in changes][-1]
+
+    async def listed(self, caller: Caller, given: Shown) -> tuple[Sequence[Followed], str, int]:
+        """A page of the program's tasks, newest first, the token of the next page, and how many there are."""
+        size, begin = _page(given)
+        names = await self._context.store.programs.newest_said(caller.identity, TASKS_LISTED_MOST)
+        rows = [one for name in names if (one := await self._context.store.programs.followed(name))]
+        context = given.get("contextId")
+        mine = [one for one in rows if (ids := ids_in(one.body)) and context in (None, "", ids[0])]
+        end = begin + size
+        return mine[begin:end], str(end) if end < len(mine) else "", len(mine)
+
+
+def _page(given: Shown) -> tuple[int, int]:
+    size, token = given.get("pageSize") or 50, given.get("pageToken") or "0"
+    if not (isinstance(size, int) and 1 <= size <= TASKS_LISTED_MOST and isinstance(token, str)):
+        raise A2aError(Code.INVALID_PARAMS, BAD_PAGE)
+    if not (token.isascii() and token.isdecimal() and len(token) <= 3):
+        raise A2aError(Code.INVALID_PARAMS, BAD_PAGE)
+    return size, int(token)

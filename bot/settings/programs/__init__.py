@@ -1,0 +1,1 @@
+"""Tables of programs that speak here, and of those that agents speak with."""
