@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.secrets import model_keys
+from bot.settings.agents.folder import AGENTS_FOLDER
 from bot.settings.approvals import NEW_NAME, OLD_NAME
+from bot.settings.hands.folder import HANDS_FOLDER
 from bot.settings.secrets import uses
 from bot.settings.settings import Settings
+from bot.settings.workflows.folder import WORKFLOWS_FOLDER
 from bot.wiring.unused_settings import unused_database
 from runtime.contract import Finding
 
@@ -22,12 +25,20 @@ def _source(subject: Subject) -> Iterator[Finding]:
     settings = subject.settings
     if subject.faults is not None:
         why = "Signalbox won't start with them. The checks below leave them out."
-        fix = f"change {settings.file or 'the variables'}, then check again: signalbox doctor"
-        yield fault("settings.valid", str(subject.faults), why, fix)
+        told = str(subject.faults)
+        fix = f"change {_to_change(settings, told)}, then check again: signalbox doctor"
+        yield fault("settings.valid", told, why, fix)
     elif settings.file is not None:
         yield fine("settings.valid", f"read from {settings.file}")
     else:
         yield fine("settings.valid", "no file: defaults and variables (signalbox init makes one)")
+
+
+def _to_change(settings: Settings, told: str) -> str:
+    """The file with the faults. Those of a workflow, an agent or a hand name the file that it stands in."""
+    file = str(settings.file or "the variables")
+    beside = any(f"{folder}/" in told for folder in (AGENTS_FOLDER, HANDS_FOLDER, WORKFLOWS_FOLDER))
+    return f"the files that are named above, or {file} where none is" if beside else file
 
 
 def _exposed(settings: Settings) -> Iterator[Finding]:

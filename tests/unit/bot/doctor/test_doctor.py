@@ -107,6 +107,16 @@ async def test_wrong_settings_are_told_and_the_rest_is_looked_at(patient: Patien
     assert "elsewhere" in found["data_dir.writable"].what
 
 
+async def test_a_fault_in_the_file_of_a_workflow_is_to_be_mended_there(patient: Patient) -> None:
+    file = patient.folder / "workflows/report.toml"
+    file.parent.mkdir()
+    file.write_text('[[steps]]\nname = "one"\ncolour = "red"\n')
+    found = (await patient.look("settings", settings=""))["settings.valid"]
+    assert found.level is Level.ERROR
+    assert "workflows/report.toml" in found.what
+    assert "files that are named above" in found.fix
+
+
 async def test_a_secret_in_a_file_that_others_can_read_is_told(patient: Patient) -> None:
     file = patient.folder / "signalbox.toml"
     file.write_text('[web]\ntoken = "sesame-of-the-page"\n')
