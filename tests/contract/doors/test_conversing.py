@@ -25,6 +25,17 @@ async def test_a_message_is_answered_once_however_often_it_is_sent(doors: Doors)
     assert len(runs) == 1
 
 
+async def test_a_stop_with_the_key_of_a_message_is_refused_and_one_with_its_own_is_repeated(doors: Doors) -> None:
+    await doors.make("ci")
+    said = await doors.say("ci", "builds", "run: uname -a", "key-1")
+    await doors.answered("ci", said.body["id"])
+    path = "/api/v1/rooms/builds/stop"
+    assert (await doors.ask("ci", "POST", path, {}, Idempotency_Key="key-1")).status == 409
+    stopped = [await doors.ask("ci", "POST", path, {}, Idempotency_Key="key-2") for _ in range(2)]
+    assert [one.status for one in stopped] == [200, 200]
+    assert (await doors.answered("ci", said.body["id"]))["state"] == "stopped"
+
+
 async def test_a_question_in_mid_run_is_told_and_decided_by_an_operators_token(doors: Doors) -> None:
     await doors.make("ci")
     await doors.make("boss", "operator")

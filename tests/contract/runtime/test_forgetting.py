@@ -175,12 +175,12 @@ async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage)
     assert not await stage.pending()
 
 
-async def test_whoever_writes_again_is_a_stranger(any_stage: Stage) -> None:
-    process = await lived(any_stage)
-    await forget(any_stage)
+async def test_whoever_writes_again_is_a_stranger(stage: Stage) -> None:
+    process = await lived(stage)
+    await forget(stage)
     await say(process, "Hello again", OTTO)
-    assert await any_stage.store.people.person_named("Otto") is None
-    assert await any_stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
+    assert await stage.store.people.person_named("Otto") is None
+    assert await stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
 
 
 async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> None:
@@ -194,6 +194,22 @@ async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> No
     assert slices > len(metadata.tables)
     assert await everywhere(stage) == {}
     assert await stage.store.forgettings.open_ones() == []
+
+
+async def test_a_row_of_the_audit_that_is_cut_meanwhile_leaves_no_other_one_changed_and_untold(
+    any_stage: Stage,
+) -> None:
+    stage = any_stage
+    process = await stage.process(Scripted(["Yes."]))
+    await say(process, SAID, OTTO)
+    await seal(stage, process)
+    first, second = (await stage.store.forgettings.entries_after(0, limit=2))[:2]
+    gone = replace(second, hash="0" * 64)
+    rows = [replace(one, actor="forgotten") for one in (first, gone)]
+    assert not await stage.store.forgettings.put_entries(rows, "told", "mark")
+    told = await verify(stage.store.audit, ends=SignedEnds(stage.folder))
+    assert (told["whole"], told["fault"]) == (True, None)
+    assert not await stage.rows("SELECT actor FROM audit WHERE kind = 'audit redacted'")
 
 
 async def test_the_last_owner_and_nobody_are_refused(stage: Stage) -> None:
