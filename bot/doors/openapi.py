@@ -14,6 +14,8 @@ from bot.doors.table import PATH_PIECE, Door
 from bot.node.version import VERSION
 from runtime.http.answers import PROGRAMS
 
+STREAMING_DOORS: Final = frozenset({"message_events", "run_stream_events"})
+"""Doors that answer with server-sent events."""
 SCHEMA_PLACE: Final = "#/components/schemas/{model}"
 USUAL_PROBLEMS: Final = (401, 403, 429, 503)
 ABOUT: Final = (
@@ -96,7 +98,7 @@ def _parameters(door: Door) -> list[dict[str, Any]]:
 def _answer(door: Door) -> dict[str, Any]:
     if door.name == "file":
         return {"description": door.summary, "content": {"application/octet-stream": {}}}
-    if door.name.endswith("_events"):
+    if door.name in STREAMING_DOORS:
         return {"description": door.summary, "content": {"text/event-stream": {}}}
     one: dict[str, Any] = {**_ref(door.answer)} if door.answer else {"type": "object"}
     if door.several:
