@@ -52,6 +52,7 @@ lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEE
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 
 conformance: $(VENV)/.dev .venv-conformance/.done  ## suites of others against this program, with their counts
+	@$(BIN)/python -m tests.conformance.openai_clients $(BIN)/python .venv-conformance/bin/python
 	@$(BIN)/python -m tests.conformance.rest .venv-conformance/bin/schemathesis $(ARGS)
 	@$(BIN)/python -m tests.conformance.mcp.suite
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ class Asset:
     @cached_property
     def packed(self) -> bytes:
         """The body for browsers that unpack it, as all do."""
+        import gzip  # with the first page that somebody opens
+
         return gzip.compress(self.body, mtime=0)
 
 

@@ -19,7 +19,7 @@ FIX: Final = "correct the template, then: signalbox reload"
 
 async def check_templates(subject: Subject) -> Sequence[Finding]:
     """Nothing is called and nothing rendered: names and syntax alone are looked at."""
-    planned = [table for table in subject.settings.planned if not table.prompt]
+    planned = [table for table in subject.settings.planned if not table.prompt and not table.workflow]
     if not planned:
         return []
     from runtime.templating.renderer import Renderer

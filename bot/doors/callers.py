@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -28,15 +29,18 @@ IN_ADDRESS: Final = (
     "Send it in the header `Authorization: Bearer …`, and have this one replaced."
 )
 TOO_OFTEN: Final = "This token may ask {count} times a minute. Try again after the time in Retry-After."
+EXPOSED_LOOKED_AT: Final = 3
+"""Words of one address that are looked up."""
 NEEDS_ROLE: Final = "This needs a token with the role {role}, and this one's is {own}."
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program that asks, by its token."""
+    """A program that asks, by its token. `still` raises Refusal 401 once that lets nobody in any more."""
 
     token: ProgramToken
     person: Person
+    still: Callable[[], Awaitable[object]] = field(compare=False, repr=False)
 
     @property
     def identity(self) -> Identity:
@@ -75,6 +79,7 @@ class Callers:
         self._ticks = ticks
         self._paces: dict[str, tuple[int, Pace]] = {}
         self._noted: dict[str, timedelta] = {}
+        self._exposed: dict[str, timedelta] = {}
 
     async def caller(self, request: web.Request) -> Caller:
         """The program that asks. Errors: Refusal 401 with the reason; 429 for one that asks too often."""
@@ -85,7 +90,15 @@ class Callers:
         """As `caller`, by the value of the header alone."""
         if not authorization.startswith(BEARER):
             raise _unknown(UNSIGNED.format(command=self._command))
-        found = await self._known.token_of(authorization.removeprefix(BEARER).strip())
+        secret = authorization.removeprefix(BEARER).strip()
+        token, person = await self._valid(secret)
+        self._paced(token)
+        await self._note(token)
+        return Caller(token, person, partial(self._valid, secret))
+
+    async def _valid(self, secret: str) -> tuple[ProgramToken, Person]:
+        """The token and its program as they stand now. Errors: Refusal 401 with the reason."""
+        found = await self._known.token_of(secret)
         if found is None:
             raise _unknown(UNKNOWN_PROGRAM)
         token, person = found
@@ -93,9 +106,7 @@ class Callers:
             raise _unknown(fault)
         if person is None:
             raise _unknown(PROGRAM_GONE)
-        self._paced(token)
-        await self._note(token)
-        return Caller(token, person)
+        return token, person
 
     def _paced(self, token: ProgramToken) -> None:
         each, pace = self._paces.get(token.name, (0, None))
@@ -115,12 +126,22 @@ class Callers:
         await self._store.note_use(token.name)
 
     async def _keep_out_of_addresses(self, request: web.Request) -> None:
-        if TOKEN_PREFIX not in request.raw_path:
+        words = {*request.query.values(), *request.path.split("/")}
+        shown = [word for word in words if word.startswith(TOKEN_PREFIX)]
+        if not shown and TOKEN_PREFIX not in request.raw_path:
             return
-        for word in (*request.query.values(), *request.path.split("/")):
-            if word.startswith(TOKEN_PREFIX) and (found := await self._known.token_of(word)):
-                await self._store.note_exposed(found[0].name, request.path.partition(TOKEN_PREFIX)[0])
+        for word in shown[:EXPOSED_LOOKED_AT]:
+            if found := await self._known.token_of(word):
+                await self._note_exposed(found[0].name, request.path.partition(TOKEN_PREFIX)[0])
         raise _unknown(IN_ADDRESS)
+
+    async def _note_exposed(self, name: str, path: str) -> None:
+        """Into the audit, once an hour: whoever repeats it can't fill that."""
+        now = self._ticks()
+        if name in self._exposed and now - self._exposed[name] < USE_NOTED_EACH:
+            return
+        self._exposed[name] = now
+        await self._store.note_exposed(name, path)
 
 
 def _unknown(why: str) -> Refusal:

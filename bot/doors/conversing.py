@@ -86,7 +86,7 @@ class Conversing:
 
     async def _same(self, signal_id: SignalId, signal: Signal) -> None:
         before = await self._context.store.programs.followed(signal_id)
-        if before is not None and before.body != signal.natural_key:
+        if before is not None and before.body != (signal.natural_key or ""):
             raise Refusal(409, OTHER_BODY)
 
     def _signal(self, caller: Caller, address: Address, wanted: Wanted, agent: str, body: str) -> Signal:
@@ -143,6 +143,7 @@ class Conversing:
         rings = self._context.notifier.listen(room_topic(found.address))
         last = None
         while True:
+            await caller.still()
             found = await self.look(caller, signal_id)
             if found != last:
                 yield found
@@ -162,10 +163,13 @@ class Conversing:
         return found
 
     async def stop(self, caller: Caller, room: str | Address, key: str) -> TakenIn:
-        """End what this program asked for in a room."""
+        """End what this program asked for in a room. Errors: Refusal 409 for the key of a message, which stops nothing."""
         address = await self.place(caller, room)
         signal = self._signal(caller, address, Wanted(room=room, text="", key=key), self.agent(caller, ""), "")
-        verdict = await self._context.sink(replace(signal, body=Stopped(own=True), natural_key=None))
+        signal = replace(signal, body=Stopped(own=True), natural_key=None)
+        verdict = await self._context.sink(signal)
+        if verdict.outcome is Outcome.DUPLICATE:
+            await self._same(verdict.signal_id, signal)
         return TakenIn(verdict.signal_id, verdict.outcome, verdict.notice or "")
 
 

@@ -10,6 +10,8 @@ from aiohttp import web
 
 from bot.doors.callers import Callers
 from bot.doors.conversing import Conversing
+from bot.doors.live.growing import GrowingAnswers
+from bot.doors.live.hearing import Hearing
 from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
@@ -29,9 +31,10 @@ MCP_PATH: str = "/mcp"
 A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 
 
-def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
+def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, hearing: Hearing) -> list[Door]:
     """Every door, by the document and then those of OpenAI's clients."""
-    rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
+    growing = GrowingAnswers(context, conversing, hearing)
+    rest, openai = RestDoors(context, conversing, rooms, growing), OpenAiDoors(context, conversing, growing)
     run_doors, operations = RunStreamDoor(context, rooms).doors(), operation_doors(context, rooms)
     return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *run_doors, *operations, *openai.doors()]
 
@@ -40,7 +43,7 @@ def declared_doors() -> list[Door]:
     """Every door without a process behind it, to be told of."""
     nothing = cast(OperatorContext, None)
     rooms = ProgramRooms(nothing)
-    return doors_of(nothing, Conversing(nothing, rooms), rooms)
+    return doors_of(nothing, Conversing(nothing, rooms), rooms, Hearing())
 
 
 class House:
@@ -51,7 +54,9 @@ class House:
         self._context = context
         self._rooms = ProgramRooms(context)
         self.conversing = Conversing(context, self._rooms)
-        self.table = DoorTable(doors_of(context, self.conversing, self._rooms))
+        hearing = Hearing()
+        context.overhear(hearing.heard)
+        self.table = DoorTable(doors_of(context, self.conversing, self._rooms, hearing))
 
     @cached_property
     def document(self) -> dict[str, object]:

@@ -20,7 +20,7 @@ from bot.operator.api import OPERATIONS, Form, Operation
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.views import View
-from runtime.contract import Address
+from runtime.contract import Address, ApprovalKind
 from runtime.domain.ids import digest
 from runtime.http.errors import Refusal
 
@@ -53,6 +53,8 @@ SHOWN_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(("change_schedule", "pause_schedule", "resume_schedule", "remove_schedule"), "schedule"),
 }
 """Operation that shows what another one changes: for its ETag, and for the rooms of a narrow token."""
+APPROVING: Final = frozenset({"decide", "edit", "always"})
+OWN_CALL: Final = "A program can't decide about calls that it asked for itself. Somebody else has to."
 ROOMED: Final = frozenset(
     {
         *("runs", "run", "approvals", "approval", "decide", "edit", "always", "ask_back"),
@@ -68,6 +70,9 @@ NOTHING_THERE: Final = "There is nothing of this id for this token."
 CHANGED_MEANWHILE: Final = "This has changed since you looked at it (If-Match). Get it again."
 PAGE_ROWS: Final = 50
 PAGE_ROWS_MAX: Final = 500
+LOOKED_THROUGH_ROWS: Final = (500, 5_000, 50_000)
+"""Newest rows among which a page is looked for: most are in the first ones. A narrow token, which may see few of them and so
+would often look through all, goes without the last step."""
 BAD_LIMIT: Final = f"`limit` is a number from 1 to {PAGE_ROWS_MAX}."
 BAD_CURSOR: Final = "This cursor is not one of ours, or too old. Begin without one."
 LIST_QUERY: Final = {
@@ -138,11 +143,10 @@ class OperationDoor:
         self._let_in(caller)
         if operation.method == "POST" and operation.fields and request.content_type != "application/json":
             raise Refusal(415, JSON_NEEDED)
-        page = _page_of(request) if self.lists else (0, "")
-        values = await values_of(operation, request, asked.pieces.get("id", ""), self._most(page))
-        answer = await self.called(caller, values, request.headers.get("If-Match"))
         if self.lists:
-            return web.json_response(_paged(answer, *page))
+            return web.json_response(await self.page(asked, *_page_of(request)))
+        values = await values_of(operation, request, asked.pieces.get("id", ""), 0)
+        answer = await self.called(caller, values, request.headers.get("If-Match"))
         return _tagged(request, answer) if operation.method == "GET" else web.json_response(answer)
 
     async def called(self, caller: Caller, values: Sequence[Any], wanted: str | None = None) -> Any:
@@ -153,9 +157,12 @@ class OperationDoor:
         operation = self._operation
         self._let_in(caller)
         do = Operations(self._context, caller.actor)
+        given = await self._in_its_rooms([*values], caller)
         if operation.method == "POST" and (shown := SHOWN_BY.get(operation.name)):
-            await self._seen(do, shown, values[0], caller, wanted)
-        answer = await getattr(do, operation.name)(*values)
+            given[0] = await self._seen(do, shown, given[0], caller, wanted)
+            answer = await getattr(do, operation.name)(*given)
+        else:
+            answer = await _looked(do, operation.name, given, is_narrow=_is_narrow(caller))
         if self.lists:
             return [row for row in answer if await self._may_see(caller, row)]
         if operation.method == "GET" and not await self._may_see(caller, answer):
@@ -163,23 +170,49 @@ class OperationDoor:
         return answer
 
     def _let_in(self, caller: Caller) -> None:
-        is_narrow = bool(caller.token.rooms or caller.token.agents)
-        if is_narrow and self._operation.name not in ROOMED | PLACELESS:
+        if _is_narrow(caller) and self._operation.name not in ROOMED | PLACELESS:
             raise Refusal(403, NARROW)
 
-    def _most(self, page: tuple[int, str]) -> int:
-        """Rows that are asked for: those behind a cursor are found among the newest."""
-        return PAGE_ROWS_MAX if page[1] or page[0] else 0
+    async def page(self, asked: Asked, limit: int, cursor: str) -> View:
+        """A page, which is looked for among ever more of the newest rows. Errors: Refusal 422 for a strange cursor."""
+        is_narrow = _is_narrow(asked.caller)
+        for most in LOOKED_THROUGH_ROWS[: 2 if is_narrow else None]:
+            values = await values_of(self._operation, asked.request, asked.pieces.get("id", ""), most)
+            rows = await self.called(asked.caller, values, asked.request.headers.get("If-Match"))
+            page = _paged(rows, limit, cursor)
+            if (page and page["next"]) or (len(rows) < most and not is_narrow):
+                break
+        if page is None:
+            raise Refusal(422, BAD_CURSOR)
+        return page
 
-    async def _seen(self, do: Operations, shown: str, name: str, caller: Caller, wanted: str | None) -> None:
-        """Errors: Refusal 404 for what a narrow token may not see; 412 for what has another ETag by now."""
-        if not (wanted or caller.token.rooms or caller.token.agents):
-            return
-        row = await getattr(do, shown)(name)
+    async def _in_its_rooms(self, values: list[Any], caller: Caller) -> list[Any]:
+        """With the room that a list is narrowed to as doors of rooms take it. Errors: Refusal 403, for what isn't there too."""
+        names = [field.name for field in self._operation.fields]
+        if not caller.token.rooms or "room" not in names:
+            return values
+        at = names.index("room") + bool(self._operation.subject)
+        room = values[at] and self._context.named(await self._rooms.meant(caller, values[at]))
+        return [*values[:at], room, *values[at + 1 :]]
+
+    async def _seen(self, do: Operations, shown: str, name: str, caller: Caller, wanted: str | None) -> str:
+        """The id of what `name` means.
+
+        Errors: Refusal 404 for what a narrow token may not see; 412 for what has another ETag by now; 403 for a program's
+        own call.
+        """
+        is_narrow = _is_narrow(caller)
+        if not (wanted or is_narrow or self._operation.name in APPROVING):
+            return name
+        row = await _looked(do, shown, [name], is_narrow=is_narrow)
         if not await self._may_see(caller, row):
             raise Refusal(404, NOTHING_THERE)
         if wanted and wanted not in ("*", etag_of(row)):
             raise Refusal(412, CHANGED_MEANWHILE)
+        is_call = self._operation.name in APPROVING and row["kind"] == ApprovalKind.CALL
+        if is_call and caller.person.name == row["requester"]:
+            raise Refusal(403, OWN_CALL)
+        return str(row.get("id") or name)
 
     async def _may_see(self, caller: Caller, row: View) -> bool:
         token = caller.token
@@ -198,6 +231,21 @@ class OperationDoor:
         return replace(address, account=self._context.web_account) if address.channel == CHANNEL else address
 
 
+def _is_narrow(caller: Caller) -> bool:
+    """True for a token of some rooms or agents only."""
+    return bool(caller.token.rooms or caller.token.agents)
+
+
+async def _looked(do: Operations, shown: str, values: Sequence[Any], *, is_narrow: bool) -> Any:
+    """Look. Words about what isn't there, or may be meant, tell of other rooms: a narrow token gets the same for all."""
+    try:
+        return await getattr(do, shown)(*values)
+    except Refusal as refusal:
+        if is_narrow and refusal.status in (404, 409):
+            raise Refusal(404, NOTHING_THERE) from None
+        raise
+
+
 def _page_of(request: web.Request) -> tuple[int, str]:
     text = request.query.get("limit", str(PAGE_ROWS))
     if not (text.isascii() and text.isdecimal() and len(text) <= 4 and 1 <= int(text) <= PAGE_ROWS_MAX):
@@ -205,11 +253,11 @@ def _page_of(request: web.Request) -> tuple[int, str]:
     return int(text), request.query.get("cursor", "")
 
 
-def _paged(rows: Sequence[View], limit: int, cursor: str) -> View:
-    """A page of `rows`, behind the row that the cursor names."""
+def _paged(rows: Sequence[View], limit: int, cursor: str) -> View | None:
+    """A page of `rows`, behind the row that the cursor names; None where that isn't among them."""
     names = [_name_of(row) for row in rows]
     if cursor and cursor not in names:
-        raise Refusal(422, BAD_CURSOR)
+        return None
     begin = names.index(cursor) + 1 if cursor else 0
     page = rows[begin : begin + limit]
     more = begin + limit < len(rows)

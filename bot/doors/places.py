@@ -82,7 +82,7 @@ class PlaceDoors:
         return web.json_response({"data": rows, "next": older})
 
     async def said(self, address: Address, before: datetime | None = None) -> list[Shown]:
-        """Messages of a room: the newest 200, oldest first."""
+        """Messages of a room: the newest, oldest first."""
         seen = await self._context.store.history.view(address, before=before, limit=ENTRIES_MOST)
         return [_entry(one) for one in seen.entries]
 

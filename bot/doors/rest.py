@@ -26,7 +26,11 @@ from bot.doors.forms import (
     Question,
     Spent,
 )
+from bot.doors.live.growing import GrowingAnswers
+from bot.doors.live.messages import MessageListener
+from bot.doors.live.sockets import is_upgrade, over_socket
 from bot.doors.rooms import ProgramRooms
+from bot.doors.streams import STREAM_LIFE, Streams, begun
 from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
 from runtime.contract import FileRef, Outcome, Trigger, Urgency
@@ -41,12 +45,15 @@ NO_UPLOAD: Final = "There is no file {path!r} in this room. Upload it first."
 NO_PLACE: Final = "A signal needs a place: name a `room`, or a `session`."
 PAYLOAD_TOO_LARGE: Final = "`payload` is too large: at most 64 KiB as JSON. Put what is larger into a file."
 WAIT_WORDS: Final = f"Seconds to wait for the answer, at most {WAIT_SECONDS_MAX}."
-STREAM_LIFE: Final = timedelta(minutes=30)
 
 
 class RestDoors:
-    def __init__(self, context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> None:
+    def __init__(
+        self, context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, growing: GrowingAnswers
+    ) -> None:
         self._context = context
+        self._growing = growing
+        self._streams = Streams()
         self._conversing = conversing
         self._rooms = rooms
 
@@ -80,7 +87,7 @@ class RestDoors:
                 method="GET",
                 path="/api/v1/messages/{id}/events",
                 name="message_events",
-                summary="The message as it stands and after each change, as server-sent events, until it is over.",
+                summary="The message after each change, and its text while it is said, as server-sent events, until it is over.",
                 serve=self.events,
                 statuses=(404,),
             ),
@@ -153,17 +160,20 @@ class RestDoors:
         return web.json_response(self._view(found).model_dump())
 
     async def events(self, asked: Asked) -> web.StreamResponse:
-        """Each event is the whole message, so that whoever connects again has missed nothing that lasts."""
         await self._conversing.look(asked.caller, asked.pieces["id"])
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"})
-        await response.prepare(asked.request)
-        changes = self._conversing.follow(asked.caller, asked.pieces["id"], STREAM_LIFE)
-        number = 0
-        async for found in changes:
-            number += 1
-            told = self._view(found).model_dump_json()
-            await response.write(f"id: {number}\nevent: message\ndata: {told}\n\n".encode())
-        return response
+        with self._streams.opened(asked.caller):
+            if is_upgrade(asked.request):
+                return await over_socket(
+                    asked.request,
+                    self._growing,
+                    asked.caller,
+                    asked.pieces["id"],
+                    lambda found: self._view(found).model_dump(mode="json"),
+                )
+            response = await begun(asked.request)
+            listener = MessageListener(response, lambda found: self._view(found).model_dump_json())
+            await self._growing.follow(asked.caller, asked.pieces["id"], listener, STREAM_LIFE)
+            return response
 
     async def signal(self, asked: Asked) -> web.Response:
         new = await asked.body(NewSignal)

@@ -52,6 +52,7 @@ class RunStreamDoor:
     async def _tell(self, response: web.StreamResponse, caller: Caller, run: str, after: int) -> None:
         events, left, quiet = EventOperations(self._context), STREAM_LIFE, timedelta()
         while left > timedelta():
+            await caller.still()
             is_over = await self._is_over(caller, run)  # before the events: what is over has no later ones
             rows = await events.of_run(run, after)
             if rows:

@@ -13,8 +13,6 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot.doors.callers import Caller
-from bot.doors.conversing import Conversing
-from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal
 
 STREAMS_PER_TOKEN: Final = 1_000
@@ -66,16 +64,3 @@ def framed(events: Iterable[Event], *, named: bool = False) -> bytes:
         name = f"event: {event['type']}\n" if named else ""
         lines.append(f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n")
     return "".join(lines).encode()
-
-
-async def awaited(
-    response: web.StreamResponse, conversing: Conversing, caller: Caller, signal_id: str, life: timedelta = STREAM_LIFE
-) -> Followed:
-    """The message once it is over or asks people, with a sign of life meanwhile; as it is after `life`."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + life.total_seconds()
-    while True:
-        found = await conversing.answered(caller, signal_id, STREAM_BEAT)
-        if found.state.is_over or found.questions or loop.time() >= end:
-            return found
-        await sent(response, STILL_HERE)

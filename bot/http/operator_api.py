@@ -51,10 +51,12 @@ async def values_of(operation: Operation, request: web.Request, subject_id: str,
     given: Mapping[str, Any] = request.query
     if operation.method == "POST" and operation.fields:
         given = await read_object(request)
-    if most:
-        given = {**given, "limit": str(most)}
     subject = [subject_id] if operation.subject else []
-    return [*subject, *(READERS[field.annotation](given, field) for field in operation.fields)]
+    wanted = (
+        most if most and field.name == "limit" else READERS[field.annotation](given, field)
+        for field in operation.fields
+    )
+    return [*subject, *wanted]
 
 
 def _raw(given: Mapping[str, Any], field: Parameter) -> str:

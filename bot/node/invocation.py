@@ -29,15 +29,19 @@ COMMANDS: Final = (
         "tasks",
         "children",
         "workflows",
+        "harness",
+        "goals",
         "memory",
         "knowledge",
         "tools",
         "skills",
         "mcp",
+        "login",
         "processes",
         "triggers",
         "hands",
         "people",
+        "tokens",
         "secrets",
         "guard",
         "interceptors",
@@ -48,7 +52,7 @@ COMMANDS: Final = (
         "models",
         "budgets",
     ),
-    *("config", "doctor", "audit", "version", "backup", "restore"),
+    *("config", "doctor", "audit", "events", "checkpoints", "feedback", "version", "backup", "restore"),
 )
 PROGRAM_NAMED: Final = re.compile(rf"(?<![\w./-]){PROGRAM}(?= (?:{'|'.join(COMMANDS)})\b)")
 

@@ -17,7 +17,7 @@ from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.audit.published import SignedEnds
-from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
+from runtime.contract import Address, Links, NewId, Notifier, Now, Progress, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.workflows.asking import Flows
@@ -27,7 +27,7 @@ from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
 from runtime.skills.ready import Shelved
-from runtime.store.protocol import Granted
+from runtime.store.protocol import Claim, Granted
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -35,6 +35,8 @@ from runtime.workspace.workspaces import WorkspaceFolders
 if TYPE_CHECKING:
     from bot.operator.work.skills import Look
 
+Overhears = Callable[[Claim, Progress], None]
+"""Told of live progress of every run of this process."""
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
 
@@ -69,6 +71,10 @@ def kept_nowhere(address: Address, path: str, data: bytes) -> None:
     raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
 
 
+def unheard(_: Overhears) -> None:
+    """Nothing is said where no process runs."""
+
+
 def no_files() -> FileTransfer:
     """Refuse where no process runs."""
     raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
@@ -89,7 +95,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `decides_over_mcp` is true where the settings let tokens answer approvals there; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
+    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals.
     """
@@ -136,6 +142,7 @@ class OperatorContext:
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
     files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None
+    overhear: Callable[[Overhears], None] = unheard
     logins: Callable[[], Sequence[str]] = tuple
 
     def effect_of(self, given: Granted) -> str:

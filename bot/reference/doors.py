@@ -31,13 +31,15 @@ $ signalbox tokens revoke build-server
 ```
 
 - `--role user` (the default) may talk, and sees its own conversations. `--role operator` also decides approvals, and sees
-  runs, deliveries and all else below.
+  runs, deliveries and all else below. About calls that a program asked for itself somebody else decides.
 - `--agent` names the agents it may ask, the first one where it names none. Its words can't reach another one.
-- `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own. Without it a user's token has its own rooms.
+- `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own (`build-*`: a glob
+  without a colon is about those alone). Without it a user's token has its own rooms.
 - A program speaks as `api:NAME`, so [rooms](access.md) can let it in or block it by that name.
 - `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
 
 Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.
+Once a token is revoked or its time is over, streams that are open end, too.
 
 ## Say, and wait
 
@@ -53,7 +55,9 @@ $ curl "$URL/api/v1/messages/0354FnSSp6uaVBPasiH9sL?wait=30" -H "Authorization: 
   aren't there get the same 403.
 - `state` is queued, working, asking, done, failed, stopped, refused or kept. While it's `asking`, `questions` says what
   people are asked; an operator's token decides at `/api/v1/approvals/{id}`.
-- `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events.
+- `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events; between them, `progress` has the
+  text that is being said. It doesn't last: after a kill, another text may be recorded. As a WebSocket
+  the same address sends the same events as JSON, each of at most 64 KiB. Both end after 30 minutes: come back then.
 
 ## Signals
 
@@ -64,7 +68,7 @@ a `dedupe_key`, and a `room`. `attention` in the answer says what becomes of it:
 ## Errors, pages, changes
 
 Errors are `application/problem+json` (RFC 9457): `detail` is a sentence. Lists come in pages: `data`, and `next`, which is the
-`cursor` of the next page (among the newest 500 rows). What can be changed has an `ETag`; a change with an old one in `If-Match` is
+`cursor` of the next page (among the newest 50,000 rows, or 5,000 for a token of some rooms or agents). What can be changed has an `ETag`; a change with an old one in `If-Match` is
 answered 412.
 """
 

@@ -10,6 +10,7 @@ from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Settings
 from bot.wiring.models.made import window_of
+from bot.wiring.safety.forgetting import uploads_ledger
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
@@ -44,9 +45,8 @@ def limits_of(settings: Settings) -> Limits:
 
 def space_of(settings: Settings) -> DiskSpace:
     files = settings.files
-    return DiskSpace(
-        DiskBounds(files.room_mib * MIB, files.person_mib * MIB, files.free_mib * MIB), settings.data_dir / "uploads"
-    )
+    bounds = DiskBounds(files.room_mib * MIB, files.person_mib * MIB, files.free_mib * MIB)
+    return DiskSpace(bounds, uploads_ledger(settings))
 
 
 def fetching_of(

@@ -374,7 +374,8 @@ class AgentLoop:
 
     def _spoken(self, run: LiveRun, text: str) -> None:
         run.said = text
-        self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
+        step = 0 if run.agent.intercepting else run.next_step
+        self._progress(run.claim, Speaking(text, step) if text else Thinking(long=True))
 
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""

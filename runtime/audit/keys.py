@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import hmac
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from runtime.errors import StoreError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -61,7 +65,7 @@ class AuditKey:
         """True if a signature or a mark was made here."""
         if signature.startswith(SIGNATURE_PREFIX):
             return checks_out(self.public, words, signature)
-        return hmac.compare_digest(signature, self.mark(words))
+        return hmac.compare_digest(signature.encode("utf-8", "replace"), self.mark(words).encode())
 
     def _private(self) -> Ed25519PrivateKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -69,7 +73,23 @@ class AuditKey:
         return Ed25519PrivateKey.from_private_bytes(hmac.digest(self._secret(), PURPOSE, "sha256"))
 
     def _secret(self) -> bytes:
+        """Errors: StoreError for half a key, by which anybody could sign."""
         if not self._path.exists():
-            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            self._make()
+        secret = self._path.read_bytes()
+        if len(secret) != AUDIT_KEY_BYTES:
+            raise StoreError(f"{self._path} is damaged: it holds {len(secret)} bytes instead of {AUDIT_KEY_BYTES}.")
+        return secret
+
+    def _make(self) -> None:
+        """Put a key there as a whole. Of two processes that make one the first wins."""
+        descriptor, fresh = tempfile.mkstemp(prefix=f"{KEY_NAME}.", dir=self._path.parent)  # 0600
+        try:
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(os.urandom(AUDIT_KEY_BYTES))
-        return self._path.read_bytes()
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                self._path.hardlink_to(fresh)
+        finally:
+            Path(fresh).unlink()

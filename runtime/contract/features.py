@@ -21,9 +21,13 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """The text of the reply so far."""
+    """The text of the reply so far.
+
+    `step` is the number under which the run records it; 0 where somebody may change it before that.
+    """
 
     text: str
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class Couriers:
         self._couriers = tuple(couriers)
         self._outbox = outbox
         self._call = call
+        self._overhearing: Callable[[Claim, Progress], None] | None = None
 
     def _of(self, address: Address) -> Courier | None:
         """Asked anew each time, since an account may learn its identity late."""
@@ -118,8 +119,14 @@ class Couriers:
         for courier in self:
             courier.look_around()
 
+    def overhear(self, told: Callable[[Claim, Progress], None]) -> None:
+        """Tell `told`, too, of live progress in every room."""
+        self._overhearing = told
+
     def progress(self, claim: Claim, event: Progress) -> None:
         """Show live progress: by the channel's own means, else as its courier can."""
+        if self._overhearing:
+            self._overhearing(claim, event)
         courier = self._of(claim.address)
         if courier is None:
             return

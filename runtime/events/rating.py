@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import structlog
@@ -16,11 +17,13 @@ log = structlog.get_logger("feedback")
 
 
 class Ratings:
-    """Implements `contract.Rated`: emoji that rate nothing never reach the store, and words pass `door`."""
+    """Implements `contract.Rated`: emoji that rate nothing never reach the store, and words pass `door`. `begun` wakes
+    whoever does the work of triggers."""
 
     def __init__(self, book: FeedbackBook, door: Door = OPEN_DOOR) -> None:
         self._book = book
         self.door = door
+        self.begun: Callable[[], None] = lambda: None
 
     async def __call__(self, reaction: Reaction) -> bool:
         """Errors: StoreError."""
@@ -31,5 +34,6 @@ class Ratings:
             reaction = replace(reaction, words=words)
         changed = await self._book.note_reaction(reaction)
         if changed:
+            self.begun()
             log.info("rated", address=str(reaction.room), added=len(reaction.added), removed=len(reaction.removed))
         return changed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -55,6 +55,7 @@ class TheirFiles(Protocol):
     """Files of conversations."""
 
     def drop_rooms(self, rooms: Sequence[Address]) -> None: ...
+    def drop_ledger(self, ids: Collection[str]) -> None: ...
     def drop_file(self, room: Address, path: str) -> None: ...
 
 
@@ -138,6 +139,7 @@ class Forgetter:
             case "files":
                 rooms = await self._store.rooms_below([*one.needles.rooms])
                 await asyncio.to_thread(self._files.drop_rooms, rooms)
+                await asyncio.to_thread(self._files.drop_ledger, one.needles.ids)
                 return self._next(one)
             case "tables" | "tables again":
                 return await self._tables(one)
@@ -251,6 +253,8 @@ async def gathered(store: Forgettings, one: Forgetting) -> Forgotten:
     """Words that came from somebody alone, and conversations that they took part in."""
     who = Forgotten(one.needles, one.mark)
     words, sessions = OwnWords(), set()
+    for reason in one.needles.reasons:
+        words.add(reason)
     async for row in _every_message(store):
         if _is_theirs(row, who):
             words.add(row.text)

@@ -45,7 +45,7 @@ HEADERS: Final = {
 SERVER: Final = "Signalbox"
 
 _log = logging.getLogger(__name__)
-_started: Final = web.RequestKey("started", bool)
+_started: Final = web.RequestKey("started", web.StreamResponse)
 
 
 def install(app: web.Application, hosts: Collection[str], *, webhooks: Collection[str] = ()) -> None:
@@ -70,12 +70,12 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
                 _check_origin(request)
             return await handler(request)
         except Refusal as refusal:
-            return refused(request, refusal.status, refusal.sentence, refusal.headers)
+            return _cut(request, refused(request, refusal.status, refusal.sentence, refusal.headers))
         except StoreError as error:
             # The store itself tells its trouble, once; here each message that somebody waits for is told.
             level = logging.DEBUG if request.method in SAFE_METHODS else logging.WARNING
             _log.log(level, "%s %s was not taken in: %s", request.method, _route(request), error)
-            return refused(request, 503, STORE_AWAY[error.trouble])
+            return _cut(request, refused(request, 503, STORE_AWAY[error.trouble]))
         except web.HTTPException as error:
             if error.status < 400:
                 raise
@@ -84,11 +84,21 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             _log.debug("%s %s cannot be read: %s", request.method, _route(request), error)
             return refused(request, 400, GARBLED)
         except Exception as error:
-            if request.get(_started):
+            if _started in request:
                 raise  # the answer is on its way: aiohttp closes the connection
             return _broken(request, error)
 
     return stand
+
+
+def _cut(request: web.Request, answer: web.Response) -> web.StreamResponse:
+    """`answer`; or the one that is on its way, with its connection cut: no second one may come into it."""
+    begun: web.StreamResponse | None = request.get(_started)
+    if begun is None:
+        return answer
+    if request.transport is not None:
+        request.transport.abort()
+    return begun
 
 
 def is_open(request: web.Request, open_paths: Collection[str]) -> bool:
@@ -112,7 +122,7 @@ def _broken(request: web.Request, error: Exception) -> web.Response:
 
 async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None:
     """For `on_response_prepare`: the headers that tell browsers to be strict."""
-    request[_started] = True
+    request[_started] = response
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = SERVER  # aiohttp has put its own name and version there before

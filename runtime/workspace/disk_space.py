@@ -117,7 +117,12 @@ class DiskSpace:
         return sum(max(size, ENTRY) for size in left.values())
 
     def _page(self, person: str) -> Path:
-        return self._ledger / hashlib.sha256(person.encode()).hexdigest()[:32]
+        return ledger_page(self._ledger, person)
+
+
+def ledger_page(ledger: Path, person: str) -> Path:
+    """The file that keeps what one person sent."""
+    return ledger / hashlib.sha256(person.encode()).hexdigest()[:32]
 
 
 def _entries(page: Path) -> Iterator[tuple[str, int]]:

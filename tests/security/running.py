@@ -18,7 +18,7 @@ from bot.operator.client import Client, connected
 from bot.server.app import App, build
 from bot.server.process import Ready, serving
 from bot.settings.settings import Settings
-from runtime.contract import Role
+from runtime.contract import Model, Role
 from runtime.http.authentication import Authenticator
 from tests.unit.bot.settings.test_settings import read
 
@@ -89,11 +89,11 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path, text: str = TEXT) -> AsyncIterator[Running]:
+async def running(folder: Path, text: str = TEXT, model: Model | None = None) -> AsyncIterator[Running]:
     made: list[App] = []
 
     async def make(settings: Settings) -> App:
-        made.append(await build(settings))
+        made.append(await build(settings, model=model))
         return made[-1]
 
     jar = aiohttp.DummyCookieJar()

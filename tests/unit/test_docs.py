@@ -261,6 +261,7 @@ def test_documents_are_searched_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "knowledge.md", tmp_path)
 
 
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
 def test_long_work_begins_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "harness.md", tmp_path)
 
@@ -297,9 +298,10 @@ def _squeezed(text: str) -> str:
 
 @contextmanager
 def _signalbox(folder: Path) -> Iterator[None]:
-    process = subprocess.Popen(["signalbox", "run"], cwd=folder, env=_environment(folder), stdout=subprocess.DEVNULL)
+    """At work in this folder: forked instead of loaded, as its commands are."""
+    process = forked.begin("bot", "run", folder=folder, environment=_environment(folder), stderr=2)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while control_of(folder / "var") is None:
             assert process.poll() is None
             assert time.monotonic() < deadline
@@ -308,6 +310,7 @@ def _signalbox(folder: Path) -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
+        process.stdout.close()
 
 
 def _shown(command: str, folder: Path, typed: str) -> str:

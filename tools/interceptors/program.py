@@ -142,7 +142,7 @@ async def _life_of(program: Program) -> _Life:
         raise NoServer(f"{program} cannot be started ({error})") from error
     finally:
         os.close(complaints_end)
-    return _Life(process, complaints, unseen(program))
+    return _Life(process, complaints, unseen(program, takes_cwd=False))
 
 
 def _make_folder(program: Program) -> None:

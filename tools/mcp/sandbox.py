@@ -111,8 +111,11 @@ def _secrets(program: Program, sandbox: SandboxTerms) -> Iterator[str]:
         yield from (str(entry) for entry in entries if not _is_in(home, entry))
 
 
-def unseen(program: Program) -> str:
-    """A word on the first thing of its command that is here and not in its sandbox; empty where all is to be seen."""
+def unseen(program: Program, *, takes_cwd: bool = True) -> str:
+    """A word on the first thing of its command that is here and not in its sandbox; empty where all is to be seen.
+
+    `takes_cwd`: whether a setting says where the program starts.
+    """
     sandbox = program.sandbox
     if sandbox is None:
         return ""
@@ -124,7 +127,8 @@ def unseen(program: Program) -> str:
     if not place:
         return ""
     why = "/tmp is empty in there" if _is_in(Path(place), TEMPORARY) else "that place is hidden from it"  # noqa: S108
-    return f'{place} is not in its sandbox ({why}): keep it elsewhere, set cwd to its folder, or sandbox = "external"'
+    ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
+    return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
 
 
 def _interpreter(script: str | None) -> str:

@@ -29,7 +29,13 @@ export function roomInAddress() {
 }
 
 /** The message that the address points to, or null. */
-export const entryInAddress = () => (roomInAddress() ? decodeURIComponent(location.hash.split("/")[1] ?? "") : "") || null;
+export function entryInAddress() {
+  try {
+    return (roomInAddress() && decodeURIComponent(location.hash.split("/")[1] ?? "")) || null;
+  } catch {
+    return null; // a link that was cut within a letter
+  }
+}
 
 export class Rooms {
   #list = byId("rooms");

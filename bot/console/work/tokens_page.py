@@ -15,7 +15,8 @@ from bot.operator.views import View
 from runtime.contract import Role
 
 TOKENS_PLACE: Final = "/console/tokens"
-TOKEN_HEADS: Final = ("Program", "Role", "State", "Agents", "Rooms", "A minute", "Last use", "Until", "Made by")
+TOKEN_HEADS: Final = ("Program", "Role", "Agents", "Rooms", "A minute", "Last use", "Until")
+DAY_CHARS: Final = 10
 HOW_TO_MAKE: Final = "There are no tokens. An owner makes one: signalbox tokens make NAME"
 MADE_ELSEWHERE: Final = "A token is made on the command line, where it's shown once: signalbox tokens make NAME"
 
@@ -34,15 +35,13 @@ async def tokens(_request: web.Request, do: Operations) -> Html:
 
 def _line(row: View) -> tuple[str | Html, ...]:
     return (
-        row["name"],
-        badge(row["role"]),
-        badge(row["state"]),
+        tag("span", row["name"], title=f"Made by {row['made_by']}"),
+        tag("span", badge(row["role"]), *([] if row["state"] == "valid" else [" ", badge(row["state"])])),
         ", ".join(row["agents"]) or "all",
         ", ".join(row["rooms"]) or ("all" if row["role"] == Role.OPERATOR.word else "its own"),
         str(row["per_minute"]),
         moment(row["used_at"]) if row["used_at"] else "never",
-        moment(row["until"]) if row["until"] else "for good",
-        row["made_by"],
+        row["until"][:DAY_CHARS] if row["until"] else "for good",
     )
 
 

@@ -57,7 +57,7 @@ class Served:
         return types.ListToolsResult(tools=[_tool(one) for one in self._offers.of(_caller(context))])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool. A refusal is a result, so that the model that called reads the reason."""
+        """A result, also for a refusal: so the model that called reads the reason."""
         call = Call(_caller(context), _teller(context))
         try:
             told = await self._offers.call(call, params.name, params.arguments or {})

@@ -6,10 +6,11 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bot.doors.openai.wishes import Wishes, signal_of_call, unmarked
 from bot.doors.rooms import OWN_ROOM
 from runtime.domain.ids import digest
 from runtime.domain.programs.token import ProgramToken
@@ -23,20 +24,22 @@ EARLIER: Final = "an earlier conversation, as this client tells it"
 EARLIER_MAX_CHARS: Final = 60_000
 """Characters of earlier messages that come along; the newest are kept."""
 ROOM_DIGEST_CHARS: Final = 20
+CALL_NAME_MAX_CHARS: Final = 64
 IMAGES_MAX: Final = 10
 IMAGE_BYTES_MAX: Final = 20 * 1024 * 1024
 DATA_IMAGE: Final = re.compile(r"data:image/(png|jpeg|gif|webp);base64,(.*)", re.DOTALL)
 OWN_WORDS: Final = ("system", "developer")
 """Roles whose words are the program's own."""
-NO_WORDS: Final = "There is no message of the user to answer: the last one must have the role `user`."
+NO_WORDS: Final = (
+    "There is no message of the user to answer: the last one must have the role `user`, or be the result of a call."
+)
 STRANGE_PART: Final = "A part of a message is of the type {kind!r}. Send text, or images as data URIs."
 REMOTE_IMAGE: Final = "Send an image as a data URI (data:image/png;base64,…): addresses aren't fetched here."
 TOO_MUCH: Final = f"A message has at most {TEXT_LIMIT:,} characters and {IMAGES_MAX} images of 20 MiB."
-NO_TOOLS: Final = (
-    "`{name}` isn't taken here yet: an agent works with the tools that its settings give it. Leave it out."
-)
-NO_FORM: Final = "Answers by a schema aren't given here yet: say in words which form you need, or leave the format out."
-UNTAKEN: Final = ("tools", "functions", "tool_choice", "function_call", "audio", "prediction")
+NO_TOOLS: Final = "`{name}` isn't taken here. Give functions as `tools`, and leave out the rest."
+UNTAKEN: Final = ("functions", "function_call", "audio", "prediction")
+RESULT: Final = "the program's tool {name}"
+RESULTS: Final = "Results of the calls that you asked the program for:"
 HARMLESS: Final[Sequence[object]] = (None, [], "none", "auto")
 
 
@@ -48,19 +51,27 @@ class Image:
     data: bytes
 
 
+Heard = tuple[str, str, tuple[Image, ...]]
+"""Role, text and images of a message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words for an agent: of the program, of its user, and what was said before."""
+    """Words for an agent: of the program, of its user, and what was said before. `behind` is the message whose answer
+    made the calls of which these are the results."""
 
     own: str
     said: str
     earlier: str = ""
     images: tuple[Image, ...] = ()
+    wishes: Wishes = field(default_factory=Wishes)
+    behind: str = ""
 
     def text(self, *, with_earlier: bool) -> str:
         """The message as the agent reads it. What was said before is material: nobody here heard it."""
         before = material(self.earlier, EARLIER) if with_earlier and self.earlier else ""
-        text = "\n\n".join(filter(None, [self.own, self.said, before]))
+        said = unmarked("\n\n".join(filter(None, [self.own, self.said, before])))
+        text = "\n\n".join(filter(None, [said, self.wishes.words]))
         if len(text) > TEXT_LIMIT + EARLIER_MAX_CHARS:
             raise Refusal(413, TOO_MUCH)
         return text
@@ -87,16 +98,15 @@ def refuse_untaken(given: dict[str, Any]) -> None:
     for name in UNTAKEN:
         if given.get(name) not in HARMLESS:
             raise Refusal(400, NO_TOOLS.format(name=name))
-    form = given.get("response_format") or _format_of(given.get("text"))
-    if form and not (isinstance(form, dict) and form.get("type") == "text"):
-        raise Refusal(400, NO_FORM)
     if given.get("n") not in (None, 1):
         raise Refusal(400, "`n` must be 1: an agent gives one answer.")
 
 
-def words_of(messages: Sequence[Any]) -> Words:
-    """Messages of a request. Errors: Refusal 400 where the last one is not the user's."""
+def words_of(messages: Sequence[Any], wishes: Wishes) -> Words:
+    """Messages of a request. Errors: Refusal 400 where the last one is neither the user's nor the result of a call."""
     heard = [(_role(one), *_content(one)) for one in messages]
+    if heard and heard[-1][0] == "tool":
+        return _results(messages, heard, wishes)
     if not heard or heard[-1][0] != "user":
         raise Refusal(400, NO_WORDS)
     _, said, images = heard[-1]
@@ -106,7 +116,49 @@ def words_of(messages: Sequence[Any]) -> Words:
     before = [(role, text) for role, text, _ in heard[:-1] if role not in OWN_WORDS and text.strip()]
     if len(own) + len(said) > TEXT_LIMIT:
         raise Refusal(413, TOO_MUCH)
-    return Words(own, said, _earlier(before), images)
+    return Words(own, said, _earlier(before), images, wishes)
+
+
+def _results(messages: Sequence[Any], heard: Sequence[Heard], wishes: Wishes) -> Words:
+    """Results of calls, each as material of its tool."""
+    start = max((at for at, one in enumerate(heard) if one[0] != "tool"), default=-1) + 1
+    names = dict(_called(messages))
+    told, behind = [RESULTS], ""
+    for message, (_, text, _) in zip(messages[start:], heard[start:], strict=True):
+        call = str(message.get("tool_call_id") or "")
+        told.append(material(text, RESULT.format(name=names.get(call, call)[:CALL_NAME_MAX_CHARS])))
+        behind = behind or signal_of_call(call)
+    said = "\n\n".join(told)
+    if len(said) > TEXT_LIMIT:
+        raise Refusal(413, TOO_MUCH)
+    own = "\n\n".join(text for role, text, _ in heard[:start] if role in OWN_WORDS and text.strip())
+    before = [(role, text) for role, text, _ in heard[:start] if role not in OWN_WORDS and text.strip()]
+    return Words("" if behind else own, said, _earlier(before), (), wishes, behind)
+
+
+def _called(messages: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """Calls of earlier messages: their ids and names."""
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            match call:
+                case {"id": str(name), "function": {"name": str(tool)}}:
+                    yield name, tool
+                case _:
+                    pass
+
+
+def message_of(item: dict[str, Any]) -> dict[str, Any] | None:
+    """An item of a response's input as a message; None for what is none, such as a reference."""
+    match item:
+        case {"type": "function_call_output", "call_id": name, "output": output}:
+            return {"role": "tool", "tool_call_id": name, "content": output}
+        case {"type": "function_call", "call_id": name, "name": tool, "arguments": arguments}:
+            call = {"id": name, "type": "function", "function": {"name": tool, "arguments": arguments}}
+            return {"role": "assistant", "content": None, "tool_calls": [call]}
+        case {"type": "message"}:
+            return item
+        case _:
+            return None if "type" in item else item
 
 
 def _earlier(before: Sequence[tuple[str, str]]) -> str:
@@ -173,8 +225,3 @@ def _image(url: Any) -> Image:
     if len(data) > IMAGE_BYTES_MAX:
         raise Refusal(413, TOO_MUCH)
     return Image(found[1], data)
-
-
-def _format_of(text: Any) -> Any:
-    """Format that a response asks for."""
-    return text.get("format") if isinstance(text, dict) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -13,17 +14,20 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing, TakenIn, Wanted
-from bot.doors.openai import answers
-from bot.doors.openai.asking import ALIAS, Image, Words, agent_of, refuse_untaken, room_of, words_of
+from bot.doors.live.growing import GrowingAnswers
+from bot.doors.openai import answers, responses
+from bot.doors.openai.asking import ALIAS, Image, Words, agent_of, message_of, refuse_untaken, room_of, words_of
 from bot.doors.openai.embeddings import EmbeddingDoor
+from bot.doors.openai.reading import WishedAnswers
+from bot.doors.openai.streaming import ChatListener, ResponseListener, StreamListener
+from bot.doors.openai.told import RESPONSE_ID, Told
+from bot.doors.openai.wishes import wishes_of
 from bot.doors.rest import key_of
-from bot.doors.streams import Streams, awaited, begun, framed, sent
+from bot.doors.streams import STREAM_LIFE, Streams, begun
 from bot.doors.table import Asked, Door
 from bot.operator.context import OperatorContext
 from runtime.contract import INBOX, Address, FileRef
-from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import digest
-from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal
 
 HELD_MAX: Final = timedelta(seconds=280)
@@ -31,8 +35,8 @@ HELD_MAX: Final = timedelta(seconds=280)
 CHAT_BYTES_MAX: Final = 32 * 1024 * 1024
 NO_RESPONSE: Final = "There is no response {name!r} for this token."
 BAD_START: Final = "`starting_after` is the sequence_number of the last event that came."
-DONE: Final = b"data: [DONE]\n\n"
 FILE_DIGEST_CHARS: Final = 10
+START_MAX_DIGITS: Final = 15
 
 
 class Loose(BaseModel):
@@ -63,14 +67,17 @@ class Asking:
 
     words: Words
     model: str
-    room: str | Address
+    user: str
     same: str
+    previous: str | None = None
 
 
 class OpenAiDoors:
-    def __init__(self, context: OperatorContext, conversing: Conversing) -> None:
+    def __init__(self, context: OperatorContext, conversing: Conversing, growing: GrowingAnswers) -> None:
         self._context = context
         self._conversing = conversing
+        self._growing = growing
+        self._wished = WishedAnswers(conversing, growing)
         self._streams = Streams()
         self._embeddings = EmbeddingDoor(context, conversing)
 
@@ -105,57 +112,69 @@ class OpenAiDoors:
 
     async def chat(self, asked: Asked) -> web.StreamResponse:
         body = await asked.body(ChatBody, CHAT_BYTES_MAX)
-        refuse_untaken(body.model_extra or {})
-        key = key_of(asked, self._context)
-        room = room_of(asked.caller.token, body.user or "", f"{asked.caller.identity} {key}")
-        same = json.dumps([body.model, body.messages], sort_keys=True)
-        taken = await self._said(asked.caller, Asking(words_of(body.messages), body.model, room, same), key)
+        given = body.model_extra or {}
+        refuse_untaken(given)
+        key, words = key_of(asked, self._context), words_of(body.messages, wishes_of(given))
+        same = json.dumps([body.model, body.messages, _wished(given)], sort_keys=True)
+        taken = await self._said(asked, Asking(words, body.model, body.user or "", same), key)
         if not body.stream:
-            found = await self._conversing.answered(asked.caller, taken.id, HELD_MAX)
-            return web.json_response(answers.completion(found, _model_of(found)))
+            told = await self._wished.told(asked.caller, taken.id, HELD_MAX)
+            if told.wrong:
+                raise Refusal(502, told.wrong)
+            return web.json_response(answers.completion(told))
         with_usage = bool((body.stream_options or {}).get("include_usage"))
         return await self._chat_stream(asked, taken, with_usage=with_usage)
 
     async def _chat_stream(self, asked: Asked, taken: TakenIn, *, with_usage: bool) -> web.StreamResponse:
+        def listener(response: web.StreamResponse) -> StreamListener:
+            return ChatListener(response, with_usage=with_usage)
+
+        return await self._streamed(asked, taken.id, listener)
+
+    async def _streamed(
+        self, asked: Asked, signal_id: str, listener: Callable[[web.StreamResponse], StreamListener]
+    ) -> web.StreamResponse:
+        await self._conversing.look(asked.caller, signal_id)  # what isn't there is refused, not streamed
         with self._streams.opened(asked.caller):
-            found = await self._conversing.look(asked.caller, taken.id)
             response = await begun(asked.request)
-            await sent(response, framed([answers.first_chunk(found, _model_of(found))]))
-            found = await awaited(response, self._conversing, asked.caller, taken.id)
-            rest = framed(answers.chunks(found, _model_of(found), with_usage=with_usage))
-            await sent(response, rest + DONE)
+            told_to = listener(response)
+            await self._growing.follow(asked.caller, signal_id, told_to, STREAM_LIFE)
+            if told_to.is_wrong:
+                await told_to.send(await self._asked_again(asked.caller, signal_id, told_to), is_end=True)
             return response
+
+    async def _asked_again(self, caller: Caller, signal_id: str, listener: StreamListener) -> Told:
+        """The second answer, with a sign of life meanwhile."""
+        for _ in range(HELD_MAX // listener.beat_each):
+            told = await self._wished.told(caller, signal_id, listener.beat_each)
+            if told.is_last:
+                break
+            await listener.beat()
+        return told
 
     # ---------------------------------------------------------------------------------------------------- responses
 
     async def respond(self, asked: Asked) -> web.StreamResponse:
         body = await asked.body(ResponseBody, CHAT_BYTES_MAX)
-        refuse_untaken(body.model_extra or {})
+        given = body.model_extra or {}
+        refuse_untaken(given)
         key, previous = key_of(asked, self._context), body.previous_response_id
-        room = await self._room_behind(asked.caller, previous) if previous else None
-        fresh = f"{asked.caller.identity} {key}"
-        asking = Asking(
-            words_of(_messages(body)),
-            body.model,
-            room or room_of(asked.caller.token, body.user or "", fresh),
-            json.dumps([body.model, body.input, body.instructions, previous], sort_keys=True),
-        )
-        taken = await self._said(asked.caller, asking, key)
+        words = words_of(_messages(body), wishes_of(given))
+        same = json.dumps([body.model, body.input, body.instructions, previous, _wished(given)], sort_keys=True)
+        taken = await self._said(asked, Asking(words, body.model, body.user or "", same, previous), key)
         if body.stream:
             return await self._response_stream(asked, taken.id, previous, after=-1)
         within = timedelta() if body.background else HELD_MAX
-        found = await self._conversing.answered(asked.caller, taken.id, within)
-        told = answers.response(found, _model_of(found), previous, background=bool(body.background))
-        return web.json_response(told)
+        told = await self._wished.told(asked.caller, taken.id, within)
+        return web.json_response(responses.response(told, previous, background=bool(body.background)))
 
     async def response(self, asked: Asked) -> web.StreamResponse:
         """A response as it stands, or its stream behind an event that came already."""
         name, query = _signal_of(asked.pieces["id"]), asked.request.query
-        found = await self._conversing.look(asked.caller, name)
         if query.get("stream") != "true":
-            return web.json_response(answers.response(found, _model_of(found)))
+            return web.json_response(responses.response(await self._wished.told(asked.caller, name)))
         after = query.get("starting_after", "-1")
-        if not (after == "-1" or (after.isascii() and after.isdecimal() and len(after) <= 6)):
+        if not (after == "-1" or (after.isascii() and after.isdecimal() and len(after) <= START_MAX_DIGITS)):
             raise Refusal(400, BAD_START)
         return await self._response_stream(asked, name, None, after=int(after))
 
@@ -164,38 +183,40 @@ class OpenAiDoors:
         found = await self._conversing.look(asked.caller, name)
         if not found.state.is_over:
             await self._conversing.stop(asked.caller, found.address, f"cancel-{name}")
-            found = await self._conversing.answered(asked.caller, name, timedelta(seconds=5))
-        return web.json_response(answers.response(found, _model_of(found)))
+            await self._conversing.answered(asked.caller, name, timedelta(seconds=5))
+        return web.json_response(responses.response(await self._wished.told(asked.caller, name)))
 
     async def _response_stream(
         self, asked: Asked, signal_id: str, previous: str | None, *, after: int
     ) -> web.StreamResponse:
         """Events behind the number `after`; each node makes the same ones of the same rows."""
-        with self._streams.opened(asked.caller):
-            found = await self._conversing.look(asked.caller, signal_id)
-            response = await begun(asked.request)
-            opening = [
-                one for one in answers.opening(found, _model_of(found), previous) if one["sequence_number"] > after
-            ]
-            await sent(response, framed(opening, named=True))
-            found = await awaited(response, self._conversing, asked.caller, signal_id)
-            rest = answers.closing(found, _model_of(found), previous)
-            wanted = [one for one in rest if one["sequence_number"] > after or not found.state.is_over]
-            await sent(response, framed(wanted, named=True))
-            return response
+
+        def listener(response: web.StreamResponse) -> StreamListener:
+            return ResponseListener(response, previous, after=after)
+
+        return await self._streamed(asked, signal_id, listener)
 
     async def _room_behind(self, caller: Caller, previous: str) -> Address:
         return (await self._conversing.look(caller, _signal_of(previous))).address
 
     # ------------------------------------------------------------------------------------------------------- saying
 
-    async def _said(self, caller: Caller, asking: Asking, key: str) -> TakenIn:
+    async def _room(self, caller: Caller, asking: Asking, key: str) -> str | Address:
+        """The room of the response before, of the calls whose results come, of the user, or a new one."""
+        behind = asking.previous or (f"{RESPONSE_ID}{asking.words.behind}" if asking.words.behind else "")
+        if behind:
+            return await self._room_behind(caller, behind)
+        return room_of(caller.token, asking.user, f"{caller.identity} {key}")
+
+    async def _said(self, asked: Asked, asking: Asking, key: str) -> TakenIn:
+        caller = asked.caller
         agent = self._conversing.agent(caller, agent_of(asking.model))
-        address = await self._conversing.place(caller, asking.room)
+        room = await self._room(caller, asking, key)
+        address = await self._conversing.place(caller, room)
         is_new = await self._context.store.history.is_untouched(address)
         files = await asyncio.to_thread(self._kept, address, asking.words.images) if asking.words.images else ()
         wanted = Wanted(
-            room=asking.room,
+            room=room,
             text=asking.words.text(with_earlier=is_new),
             key=key,
             agent=agent,
@@ -221,19 +242,21 @@ def _messages(body: ResponseBody) -> list[Any]:
     own = [{"role": "system", "content": body.instructions}] if body.instructions else []
     if isinstance(body.input, str):
         return [*own, {"role": "user", "content": body.input}]
-    return [*own, *(one for one in body.input if not isinstance(one, dict) or one.get("type", "message") == "message")]
+    made = (message_of(one) if isinstance(one, dict) else one for one in body.input)
+    return [*own, *(one for one in made if one is not None)]
+
+
+def _wished(given: dict[str, Any]) -> list[Any]:
+    """Parts of a request that a repeat must have, too."""
+    return [given.get(name) for name in ("tools", "tool_choice", "response_format", "text")]
 
 
 def _model(name: str) -> dict[str, object]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "signalbox"}
 
 
-def _model_of(found: Followed) -> str:
-    return found.agent or MAIN
-
-
 def _signal_of(name: str) -> str:
     """The message of a response. Errors: Refusal 404."""
-    if not name.startswith(answers.RESPONSE_ID):
+    if not name.startswith(RESPONSE_ID):
         raise Refusal(404, NO_RESPONSE.format(name=name[:64]))
-    return name.removeprefix(answers.RESPONSE_ID)
+    return name.removeprefix(RESPONSE_ID)

@@ -23,7 +23,9 @@ LISTED_FORGETTINGS: Final = 50
 OUTSIDE: Final = (
     "messages on the chat platforms: delete them there",
     "backups made so far: a restore leaves this person out, but their files still have them",
-    "log files of this program, event sinks, and whatever collects them",
+    "log files of this program, and whatever collects them",
+    "event sinks, also those that are files",
+    "files that the agent wrote in rooms of several people",
     "the settings file, and documents and skills of yours",
 )
 """Places that this program doesn't reach."""

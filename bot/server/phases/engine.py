@@ -127,7 +127,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     """`tools` take the place of our own, for a test."""
     book = GuardBook(base.store.cluster, base.instruments.loop)
     door = door_of(base.settings, at.named, book.told)
-    at.ratings.door = door
+    at.ratings.door, at.ratings.begun = door, partial(base.notifier.notify, LANES)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)

@@ -149,6 +149,7 @@ def _operators(
         files=partial(_files, base),
         keep=partial(_keep, base),
         logins=lambda: [table.name for table in settings.logins],
+        overhear=engine.couriers.overhear,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import structlog
 
 from runtime.contract import NewId, Now, Probe, no_probe
+from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer, Unsealable
 from runtime.models.account.tokens import LoginFailed
 from runtime.oauth.errors import IssuerAway, IssuerRefused
@@ -45,7 +46,9 @@ DEAD: Final = "invalid_grant"
 OTHERS_TIME: Final = timedelta(seconds=30)
 """Wait for another node that renews a token which is over."""
 LOOK_AGAIN: Final = 0.2
-"""Seconds between two looks at what another node stored."""
+"""Seconds between two looks at what another node stored, and between two tries to store a grant."""
+STORE_TIME: Final = timedelta(seconds=30)
+"""For storing a renewed grant: as long as its claim, behind which another node may try."""
 
 
 class LoginBook(Protocol):
@@ -172,9 +175,22 @@ class LoginTokens:
                 raise LoginFailed(NOT_RENEWED.format(name=self.name, why=error), is_away=True) from None
             return grant.access_token
         self._probe("renewed")
-        if not await self._book.renew_login(self.name, claim, new_grant(self._sealer(), self.name, fresh)):
+        if not await self._stored(claim, new_grant(self._sealer(), self.name, fresh)):
             _, fresh = await self._read()  # somebody signed in meanwhile
         return fresh.access_token
+
+    async def _stored(self, claim: str, grant: NewGrant) -> bool:
+        """Store the issuer's answer; false where the claim is another's. The old refresh token is spent, so that a store
+        which is away for a moment must not cost the sign-in."""
+        until = time.monotonic() + STORE_TIME.total_seconds()
+        while True:
+            try:
+                return await self._book.renew_login(self.name, claim, grant)
+            except StoreError as error:
+                if time.monotonic() > until:
+                    raise
+                log.warning("a renewed token can't be stored yet", login=self.name, reason=str(error))
+                await asyncio.sleep(LOOK_AGAIN)
 
     async def _ended(
         self, before: KeptLogin, grant: IssuerGrant, claim: str, error: IssuerRefused, *, by_force: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from bot.settings.settings import Settings
 from runtime.audit.keys import AuditKey
@@ -22,12 +23,17 @@ def forgetter_of(
 ) -> Forgetter:
     return Forgetter(
         store=store.forgettings,
-        files=ForgottenFiles(workspaces),
+        files=ForgottenFiles(workspaces, uploads_ledger(settings)),
         key=AuditKey(settings.data_dir),
         now=store.now,
         take=take,
         alone=take is None and settings.database_file is not None,
     )
+
+
+def uploads_ledger(settings: Settings) -> Path:
+    """Folder that keeps how much each person sent."""
+    return settings.data_dir / "uploads"
 
 
 def folders_of(settings: Settings, agents: Sequence[str]) -> Sequence[WorkspaceFolders]:

@@ -43,7 +43,7 @@ class Begun:
 
 def started(flow: Workflow, run: str) -> str:
     steps = f"{len(flow.steps)} step{'s' * (len(flow.steps) != 1)}"
-    return f"I've begun the workflow **{plain(flow.name)}** (`{short_id(run)}`, {steps}). Its report comes here."
+    return f"I've begun the workflow `{flow.name}` (`{short_id(run)}`, {steps}). Its report comes here."
 
 
 def refused(error: WorkflowError, mark: str) -> str:
@@ -57,7 +57,7 @@ def workflows(flows: Sequence[Workflow], begun: Sequence[Begun], now: datetime, 
         return NO_FLOWS
     parts = [_at_work(one, now) for one in begun]
     if flows:
-        lines = [f"- **{plain(flow.name)}**{_about(flow)}" for flow in flows[:LISTED]]
+        lines = [f"- `{flow.name}`{_about(flow)}" for flow in flows[:LISTED]]
         if len(flows) > LISTED:
             lines.append(f"- and {len(flows) - LISTED} more")
         parts.append("\n".join(["Workflows:", "", *lines]))
@@ -80,9 +80,7 @@ def _at_work(one: Begun, now: datetime) -> str:
     done = sum(step.state in OVER for step in one.now.steps) if one.now else 0
     total = f", {done} of {len(one.now.steps)} steps" if one.now else ""
     since = roughly(now - one.started_at)
-    head = (
-        f"**{plain(one.name)}** (`{short_id(one.id)}`): {one.state}{total}, {since} ago, asked by {plain(one.asked_by)}"
-    )
+    head = f"`{one.name}` (`{short_id(one.id)}`): {one.state}{total}, {since} ago, asked by {plain(one.asked_by)}"
     return "  \n".join([head, *(inline(line) for line in states(one.now.steps))]) if one.now else head
 
 

@@ -24,6 +24,10 @@ class Rating(IntEnum):
     def word(self) -> str:
         return self.name.lower()
 
+    @property
+    def emoji(self) -> str:
+        return "👍" if self is Rating.UP else "👎"
+
 
 RATINGS: Final = {
     "👍": Rating.UP,

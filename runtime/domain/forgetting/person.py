@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any, Final
 
 from runtime.domain.forgetting.words import OwnWords
@@ -17,7 +18,7 @@ MARK_PREFIX: Final = "forgotten-"
 MARK_CHARS: Final = 8
 SCOPE_SIGN: Final = "|"
 NAME_MIN_CHARS: Final = 2
-NEEDLE_SETS: Final = ("names", "ids", "rooms", "others")
+NEEDLE_SETS: Final = ("names", "ids", "rooms", "others", "reasons")
 
 
 def mark_of(digest: str) -> str:
@@ -28,7 +29,7 @@ def mark_of(digest: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Needles:
     """All by which a person is known: names that people wrote, ids of theirs, and rooms that are theirs alone. `others` are
-    names of other people that have one of theirs in them, and stay."""
+    names of other people that have one of theirs in them, and stay. `reasons` are words with which they decided or answered."""
 
     person: str = ""
     name: str = ""
@@ -36,6 +37,7 @@ class Needles:
     ids: Collection[str] = ()
     rooms: Collection[str] = ()
     others: Collection[str] = ()
+    reasons: Collection[str] = ()
 
     def to_json(self) -> str:
         values = {name: sorted(getattr(self, name)) for name in NEEDLE_SETS}
@@ -44,7 +46,7 @@ class Needles:
     @classmethod
     def from_json(cls, text: str) -> Needles:
         said = json.loads(text)
-        return cls(said["person"], said["name"], *(frozenset(said[name]) for name in NEEDLE_SETS))
+        return cls(said["person"], said["name"], *(frozenset(said.get(name, ())) for name in NEEDLE_SETS))
 
 
 def _bounded(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -69,6 +71,22 @@ class Forgotten:
     @cached_property
     def _ids(self) -> re.Pattern[str] | None:
         return _bounded([*self.needles.ids, *self.needles.rooms])
+
+    @cached_property
+    def _reasons(self) -> re.Pattern[str] | None:
+        """Their reasons and answers where our own words have them: in brackets, quotation marks, or as a quote on a card."""
+        lines = {line.strip() for reason in self.needles.reasons for line in reason.splitlines()}
+        spelled = {
+            form for line in lines if line for form in (line, json.dumps(line, ensure_ascii=False)[1:-1], escape(line))
+        }
+        told = "|".join(re.escape(form) for form in sorted(spelled, key=lambda one: (-len(one), one)))
+        places = (
+            rf"(?<=\()(?:{told})(?=\))",
+            rf'(?<=answered: ")(?:{told})(?=")',
+            rf"(?:(?<=^> )|(?<=^&gt; ))(?:{told})$",
+            rf"(?<=<blockquote>)(?:{told})(?=</blockquote>)",
+        )
+        return re.compile("|".join(places)) if told else None
 
     @cached_property
     def _rooms(self) -> Mapping[str, str]:
@@ -105,7 +123,8 @@ class Forgotten:
         return SOMEBODY if len(lines) > 1 and self.words.are_in(kept) else kept
 
     def _line(self, line: str) -> str:
-        return self._without_names(self.without_ids(line))
+        said = self._reasons.sub(SOMEBODY, line) if self._reasons else line
+        return self._without_names(self.without_ids(said))
 
     def _without_names(self, text: str) -> str:
         kept, pattern = self.needles.others, self._names

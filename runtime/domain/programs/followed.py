@@ -84,6 +84,21 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
+class SaidStep:
+    """Text of one model call of a run; `is_last` where it is the newest turn of the run."""
+
+    step: int
+    text: str
+    is_last: bool = False
+
+
+def texts_of(found: Followed, steps: Sequence[SaidStep]) -> tuple[str, ...]:
+    """Every text that an answer is made of: said before calls, and its last words."""
+    said = [one.text for one in steps if not (found.state.is_over and one.is_last)]
+    return tuple(text for text in (*said, found.text if found.state.is_over else "") if text.strip())
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
     """Facts of a run that decide how its message stands."""
 

@@ -26,6 +26,7 @@ class ProgramToken:
 
     `agents` are those that it may ask, the first one where it names none; empty: all, and `main` first. `rooms` are globs
     of rooms as settings write them, and of names of its own rooms; empty: its own rooms alone, and for an operator all.
+    A glob without a colon is about own names: `s*` is no word about `slack:work/…`.
     """
 
     name: str
@@ -59,7 +60,8 @@ class ProgramToken:
         """True for a room that it may speak in and read: as settings write it, or the bare name of one of its own."""
         if not self.rooms:
             return ":" not in room or self.role >= Role.OPERATOR
-        return any(fnmatchcase(room, glob) for glob in self.rooms)
+        is_own = ":" not in room
+        return any((":" not in glob) == is_own and fnmatchcase(room, glob) for glob in self.rooms)
 
 
 def program_identity(name: str) -> Identity:

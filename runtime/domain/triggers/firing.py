@@ -23,6 +23,7 @@ WORDS_FOR: Final[Mapping[EventKind, str]] = {
     EventKind.WORDS: "somebody wrote a message",
     EventKind.FILE_ARRIVED: "somebody sent files",
     EventKind.WEBHOOK: "a webhook was called",
+    EventKind.REACTION: "somebody rated a message of yours",
     EventKind.APPROVAL_EXPIRED: "nobody answered a question in time",
     EventKind.DELIVERY_DEAD: "a message couldn't be shown",
     EventKind.SCHEDULE_FAILED: "a schedule failed",

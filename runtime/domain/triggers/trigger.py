@@ -20,6 +20,7 @@ class EventKind(StrEnum):
     WORDS = "words"  # somebody wrote a message
     FILE_ARRIVED = "file_arrived"  # somebody sent one with files
     WEBHOOK = "webhook"  # another program called a webhook
+    REACTION = "reaction"  # somebody rated a message of ours
     APPROVAL_EXPIRED = "approval_expired"
     DELIVERY_DEAD = "delivery_dead"
     SCHEDULE_FAILED = "schedule_failed"

@@ -8,12 +8,15 @@ from typing import Any, Final
 
 from sqlalchemy import Integer, and_, bindparam, delete, select
 
-from runtime.contract import Address, Content, Reaction
+from runtime.contract import Address, Content, NewId, Person, Reaction
 from runtime.domain.events.feedback import FEEDBACK_WORDS_MAX_CHARS, Feedback, Rating, rating_of
+from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.trigger import EventKind
 from runtime.store.common import fact, in_room, whom
 from runtime.store.common import put as put_row
 from runtime.store.schema import deliveries, feedback, parts
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.store.triggers.firing import happened
 
 RATED_CHARS: Final = 300
 """Characters of a rated message in a list."""
@@ -86,7 +89,7 @@ OWN_MARKS = (
 )
 
 
-def react(reaction: Reaction, now: datetime) -> Op[bool]:
+def react(reaction: Reaction, now: datetime, new_id: NewId) -> Op[bool]:
     """Note what a person put onto a message, or took away; whether that changed anything.
 
     Only on answers and reports of ours, and only of people who are known: the mark of a stranger is no word to us.
@@ -129,7 +132,15 @@ def react(reaction: Reaction, now: datetime) -> Op[bool]:
             },
         )
         yield from fact(now, "feedback given", who.name, delivery, f"{address} {rating.word}")
+        yield from happened(_rated(reaction, rating, delivery, Address.parse(address), who, now), now, new_id)
     return changed
+
+
+def _rated(reaction: Reaction, rating: Rating, delivery: str, room: Address, who: Person, now: datetime) -> Happening:
+    """The event for triggers. A mark that is put on again later is another one."""
+    key = f"{delivery} {reaction.actor} {rating.word} {micros(now)}"
+    text = f"{rating.emoji} {reaction.words}".rstrip()
+    return Happening(EventKind.REACTION, key, room, text, who.name, person=who.id)
 
 
 def standing(since: datetime, room: Address | None, limit: int) -> Op[list[Feedback]]:

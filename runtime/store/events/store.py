@@ -54,7 +54,7 @@ class FeedbackStore(Base):
 
     async def note_reaction(self, reaction: Reaction) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: react(reaction, now))
+        return await self._driver.write(lambda: react(reaction, now, self._new_id))
 
     async def feedback(self, since: datetime, *, room: Address | None = None, limit: int = 500) -> list[Feedback]:
         return await self._driver.read(lambda: standing(since, room, limit))

@@ -39,6 +39,7 @@ from runtime.store.schema import (
     schedules,
     sessions,
     signals,
+    votes,
 )
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
@@ -73,6 +74,11 @@ ACTOR_NAMES = (
     .distinct()
 )
 RENAMED_TO = select(audit.c.detail).where(audit.c.kind == "person renamed", audit.c.subject == bindparam("name"))
+REASONS_OF = (
+    select(votes.c.reason)
+    .where(votes.c.person_id == bindparam("who"))
+    .union(select(approvals.c.reason).where(approvals.c.decided_by == bindparam("who")))
+)
 OTHER_NAMES = select(people.c.name).where(people.c.id != bindparam("who"))
 PRIVATE_ROOMS = select(identities.c.room).where(
     identities.c.person_id == bindparam("who"), identities.c.room.is_not(None)
@@ -192,7 +198,9 @@ def needles_of(who: Person) -> Op[Needles]:
     every = Forgotten(Needles(names=frozenset(names)), "")
     others = {row[0] for row in (yield OTHER_NAMES, {"who": who.id}) if every.names_them(row[0])}
     rooms = yield from _rooms(who, sorted(given))
-    return Needles(who.id, who.name, frozenset(names), frozenset({who.id, *given}), frozenset(rooms), frozenset(others))
+    reasons = frozenset(row[0] for row in (yield REASONS_OF, {"who": who.id}) if row[0])
+    ids = frozenset({who.id, *given})
+    return Needles(who.id, who.name, frozenset(names), ids, frozenset(rooms), frozenset(others), reasons)
 
 
 def _former(name: str) -> Op[set[str]]:

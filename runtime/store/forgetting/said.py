@@ -86,15 +86,17 @@ ENTRIES_AFTER = (
     .order_by(audit.c.entry)
     .limit(bindparam("n", type_=Integer))
 )
+_AS_READ = (
+    audit.c.entry == bindparam("which"),
+    audit.c.hash == bindparam("old_hash"),
+    audit.c.number.is_not_distinct_from(bindparam("old_number", type_=Integer)),
+)
+# All are looked at first: a row that was changed, and of which no other row tells, would break the chain.
+FACT_AS_READ = select(audit.c.entry).where(*_AS_READ).with_for_update()
 PUT_FACT = (
     update(audit)
-    .where(
-        audit.c.entry == bindparam("which"),
-        audit.c.hash == bindparam("old_hash"),
-        audit.c.number.is_not_distinct_from(bindparam("old_number", type_=Integer)),
-    )
+    .where(*_AS_READ)
     .values(actor=bindparam("new_actor"), subject=bindparam("new_subject"), detail=bindparam("new_detail"), salt="")
-    .returning(audit.c.entry)
 )
 
 
@@ -104,12 +106,13 @@ def entries_after(after: int, limit: int) -> Op[list[AuditRow]]:
 
 
 def put_entries(rows: Sequence[AuditRow], told: str, mark: str, now: datetime) -> Op[bool]:
-    """Change rows of the audit, and add the row that says so; false, and nothing is changed, where one was sealed since."""
-    for row in rows:
-        given = {"which": int(row.id), "old_hash": row.hash, "old_number": row.number}
-        changed = {"new_actor": row.actor, "new_subject": row.subject, "new_detail": row.detail}
-        if not (yield PUT_FACT, given | changed):
+    """Change rows of the audit, and add the row that says so; false, and nothing is changed, where one was sealed or cut since."""
+    given = [{"which": int(row.id), "old_hash": row.hash, "old_number": row.number} for row in rows]
+    for one in given:
+        if not (yield FACT_AS_READ, one):
             return False
+    for row, one in zip(rows, given, strict=True):
+        yield PUT_FACT, one | {"new_actor": row.actor, "new_subject": row.subject, "new_detail": row.detail}
     if told:
         yield from fact(now, REDACTED, "", mark, told)
     return True

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select
+from sqlalchemy import Integer, and_, bindparam, func, literal_column, select
 
 from runtime.contract import Address, Content, RunId, SignalId
-from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, state_of
-from runtime.store.schema import approvals, deliveries, runs, signals, turns, usage
+from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, SaidStep, state_of
+from runtime.store.schema import approvals, deliveries, runs, signals, steps, turns, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 
 SAID_COLUMNS: Final = (
@@ -45,6 +45,13 @@ OPEN_QUESTIONS = (
     select(approvals.c.id, approvals.c.kind, approvals.c.tool, approvals.c.expires_at)
     .where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
     .order_by(approvals.c.id)
+)
+SAID_BY_RUN = (
+    select(steps.c.number, turns.c.text, turns.c.number == runs.c.last_turn)
+    .join(runs, runs.c.id == steps.c.run_id)
+    .join(turns, and_(turns.c.session == runs.c.session, turns.c.number == steps.c.turn))
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "model"), is_word(turns.c.role, "assistant"))
+    .order_by(steps.c.number)
 )
 ANSWERS = select(deliveries.c.content).where(deliveries.c.origin == bindparam("o")).order_by(deliveries.c.ordinal)
 SPENT = select(
@@ -111,6 +118,12 @@ def _with_run(bare: Followed, run: str, row: Sequence[Any], answers: Sequence[Co
 def _answers(origin: str) -> Op[list[Content]]:
     rows = yield ANSWERS, {"o": origin}
     return [Content.from_json(row[0]) for row in rows]
+
+
+def said_by(run: RunId) -> Op[tuple[SaidStep, ...]]:
+    """Texts of a run's model calls that are recorded, in order."""
+    rows = yield SAID_BY_RUN, {"run": run}
+    return tuple(SaidStep(int(row[0]), row[1], bool(row[2])) for row in rows)
 
 
 def newest_said(actor: str, limit: int) -> Op[list[SignalId]]:

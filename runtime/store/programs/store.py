@@ -6,12 +6,12 @@ from datetime import timedelta
 from time import monotonic
 from typing import Final
 
-from runtime.contract import Person, SignalId
+from runtime.contract import Person, RunId, SignalId
 from runtime.domain.ids import digest
-from runtime.domain.programs.followed import Followed
+from runtime.domain.programs.followed import Followed, SaidStep
 from runtime.domain.programs.token import ProgramToken
 from runtime.store.common import fact
-from runtime.store.programs.following import followed, id_by_key, newest_said
+from runtime.store.programs.following import followed, id_by_key, newest_said, said_by
 from runtime.store.programs.tokens import every_token, make_token, note_use, revoke_token, token_named, token_of
 from runtime.store.sql.base import Base
 
@@ -57,6 +57,10 @@ class ProgramStore(Base):
     async def followed(self, signal: str) -> Followed | None:
         """A message and how it stands; None for an id that no message has."""
         return await self._driver.read(lambda: followed(signal))
+
+    async def said_by(self, run: RunId) -> tuple[SaidStep, ...]:
+        """Texts of a run's model calls that are recorded, in order."""
+        return await self._driver.read(lambda: said_by(run))
 
     async def newest_said(self, actor: str, limit: int) -> list[SignalId]:
         """Messages of whoever `actor` is, newest first."""

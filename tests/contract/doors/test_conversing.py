@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import aiohttp
+import pytest
 
+from bot.doors.operations import NOTHING_THERE
+from bot.doors.rooms import NOT_YOURS
 from tests.contract.doors.conftest import Doors
 
 
@@ -22,6 +25,17 @@ async def test_a_message_is_answered_once_however_often_it_is_sent(doors: Doors)
     assert len(runs) == 1
 
 
+async def test_a_stop_with_the_key_of_a_message_is_refused_and_one_with_its_own_is_repeated(doors: Doors) -> None:
+    await doors.make("ci")
+    said = await doors.say("ci", "builds", "run: uname -a", "key-1")
+    await doors.answered("ci", said.body["id"])
+    path = "/api/v1/rooms/builds/stop"
+    assert (await doors.ask("ci", "POST", path, {}, Idempotency_Key="key-1")).status == 409
+    stopped = [await doors.ask("ci", "POST", path, {}, Idempotency_Key="key-2") for _ in range(2)]
+    assert [one.status for one in stopped] == [200, 200]
+    assert (await doors.answered("ci", said.body["id"]))["state"] == "stopped"
+
+
 async def test_a_question_in_mid_run_is_told_and_decided_by_an_operators_token(doors: Doors) -> None:
     await doors.make("ci")
     await doors.make("boss", "operator")
@@ -38,6 +52,10 @@ async def test_a_question_in_mid_run_is_told_and_decided_by_an_operators_token(d
     assert (decided.status, decided.body["state"]) == (200, "denied")
     answer = await doors.answered("ci", said.body["id"])
     assert (answer["state"], answer["questions"]) == ("done", [])
+    own = await doors.answered("boss", (await doors.say("boss", "builds", "run: uname -a")).body["id"])
+    path = f"/api/v1/approvals/{own['questions'][0]['id']}"
+    assert (await doors.ask("boss", "POST", path, {"choice": "approve"})).status == 403
+    assert (await doors.ask("boss", "POST", f"{path}/always", {})).status == 403
 
 
 async def test_a_token_of_one_agent_for_two_rooms_learns_nothing_of_all_else(doors: Doors) -> None:
@@ -59,6 +77,13 @@ async def test_a_token_of_one_agent_for_two_rooms_learns_nothing_of_all_else(doo
         (hidden.status, hidden.body["detail"]) == (absent.status, absent.body["detail"]) == (404, hidden.body["detail"])
     )
     assert (await doors.ask("narrow", "GET", "/api/v1/runs")).body["data"] == []
+    run = (await doors.ask("other", "GET", f"/api/v1/messages/{theirs}")).body["run"]
+    told = [
+        (await doors.ask("narrow", "GET", f"/api/v1/runs/{one}")).body["detail"] for one in (run, run[:4], "nothing")
+    ]
+    assert told == [NOTHING_THERE] * 3
+    named = [await doors.ask("narrow", "GET", f"/api/v1/runs?room={one}") for one in (address, "web:main%2Fnothing00")]
+    assert [(one.status, one.body["detail"]) for one in named] == [(403, NOT_YOURS)] * 2
     assert (await doors.ask("narrow", "GET", "/api/v1/audit")).status == 403
     wrong = await doors.say("narrow", "builds", "Hello", agent="finance")
     assert (wrong.status, "ops" in wrong.body["detail"], "main" in wrong.body["detail"]) == (404, True, False)
@@ -88,6 +113,8 @@ async def test_a_token_that_is_wrong_late_or_exposed_is_told_why(doors: Doors) -
     assert (nobody.status, nobody.headers["WWW-Authenticate"]) == (401, 'Bearer realm="Signalbox"')
     exposed = await doors.ask("nobody", "GET", f"/api/v1/me?access_token={secret}")
     assert (exposed.status, "address" in exposed.body["detail"]) == (401, True)
+    hidden = await doors.ask("nobody", "GET", f"/api/v1/me?a=%73{secret[1:]}&b={secret}")
+    assert (hidden.status, hidden.body["detail"]) == (401, exposed.body["detail"])
     facts = await doors.house.api.audit(kind="token in an address")
     assert [(row["who"], secret in str(row)) for row in facts] == [("ci", False)]
     statuses = [(await doors.ask("ci", "GET", "/api/v1/me")).status for _ in range(5)]
@@ -131,3 +158,14 @@ async def test_events_of_a_run_go_on_behind_the_last_number(doors: Doors) -> Non
     assert whole.endswith(rest)
     assert rest.startswith("id: 3\n")
     assert (await doors.ask("other", "GET", f"/api/v1/runs/{run}/stream")).status == 404
+
+
+async def test_an_open_stream_ends_with_the_token(doors: Doors) -> None:
+    await doors.make("ci")
+    said = (await doors.say("ci", "builds", "run: uname -a")).body["id"]
+    run = (await doors.answered("ci", said))["run"]
+    headers = {"Authorization": f"Bearer {doors.tokens['ci']}"}
+    async with doors.house.session.get(f"{doors.house.url}/api/v1/runs/{run}/stream", headers=headers) as stream:
+        await doors.house.api.revoke_token("ci")
+        with pytest.raises(aiohttp.ClientError):
+            await stream.read()

@@ -78,7 +78,9 @@ async def test_a_question_in_mid_run_ends_the_request_and_the_answer_stays_fetch
         await doors.ask("boss", "POST", f"/api/v1/approvals/{question}", {"choice": "deny"})
         await doors.answered("app", response.id.removeprefix("resp_"))
         rest = [event async for event in await app.responses.retrieve(response.id, stream=True, starting_after=1)]
-        assert [event.sequence_number for event in rest] == list(range(2, 2 + len(rest)))
+        numbers = [event.sequence_number for event in rest]
+        assert numbers == sorted(set(numbers))
+        assert numbers[0] > 1
         done = await app.responses.retrieve(response.id)
         assert (done.status, rest[-1].type) == ("completed", "response.completed")
         assert "".join(event.delta for event in rest if event.type == "response.output_text.delta") == done.output_text
@@ -94,7 +96,12 @@ async def test_responses_go_on_from_one_before_in_the_background_and_by_stream(d
         assert (later.status in ("queued", "in_progress", "completed"), later.previous_response_id) == (True, first.id)
         await doors.answered("app", later.id.removeprefix("resp_"))
         events = [event async for event in await app.responses.retrieve(later.id, stream=True)]
-        again = [event async for event in await app.responses.retrieve(later.id, stream=True, starting_after=4)]
+        again = [
+            event
+            async for event in await app.responses.retrieve(
+                later.id, stream=True, starting_after=events[4].sequence_number
+            )
+        ]
         assert again == events[5:]
         rooms = {run["address"] for run in await doors.house.api.runs()}
         assert len(rooms) == 1
@@ -104,13 +111,12 @@ async def test_what_is_wrong_is_an_error_that_the_client_knows(doors: Doors) -> 
     async with client(doors, agents=["ops"]) as app:
         with pytest.raises(openai.NotFoundError, match="There are: ops"):
             await app.chat.completions.create(model="gpt-4", messages=asked("Hello"))
-        tool: Any = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        search: Any = [{"type": "web_search"}]
         with pytest.raises(openai.BadRequestError, match="tools"):
-            await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=[tool])
-        with pytest.raises(openai.BadRequestError, match="schema"):
-            await app.chat.completions.create(
-                model="ops", messages=asked("Hello"), response_format={"type": "json_object"}
-            )
+            await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=search)
+        odd: Any = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "array"}}}
+        with pytest.raises(openai.BadRequestError, match="json_schema"):
+            await app.chat.completions.create(model="ops", messages=asked("Hello"), response_format=odd)
         with pytest.raises(openai.NotFoundError, match="No model for embeddings"):
             await app.embeddings.create(model="signalbox", input="Hello")
         with pytest.raises(openai.NotFoundError):

@@ -30,6 +30,7 @@ from runtime.store.protocol.memory.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.forgotten_files import ForgottenFiles
 from tests.contract.runtime.stage import ADA, OTTO, UMA, HandClock, Process, Stage, address, fake_tool
 from tests.fakes.models import Answer, Scripted
@@ -37,7 +38,8 @@ from tests.fakes.models import Answer, Scripted
 WORDS: Final = "Quillfeather"
 CODE: Final = "zq77kx"
 SAID: Final = f"The ship is called {WORDS} and its code is {CODE}."
-TRACES: Final = (WORDS, CODE, "Otto", "page:otto", "otto-dm")
+REASON: Final = "it is not too hasty"
+TRACES: Final = (WORDS, CODE, REASON, "Otto", "page:otto", "otto-dm")
 OPERATORS_WORDS: Final = {
     f"{table}.{column}"
     for table, columns in TEXT_COLUMNS.items()
@@ -52,7 +54,7 @@ DM: Final = "otto-dm"
 def forgetter(stage: Stage, page_rows: int = 200) -> Forgetter:
     return Forgetter(
         store=stage.store.forgettings,
-        files=ForgottenFiles(lambda: [stage.workspaces]),
+        files=ForgottenFiles(lambda: [stage.workspaces], stage.folder / "uploads"),
         key=AuditKey(stage.folder),
         now=stage.clock,
         page_rows=page_rows,
@@ -114,7 +116,7 @@ async def lived(stage: Stage) -> Process:
     await say(process, "What does Otto sail, and when?", UMA)
     await say(process, "Write it down for me", UMA)
     [asked] = await stage.pending()
-    await process.click(asked.id, Choice.APPROVE, f"since {WORDS} needs it", who=OTTO)
+    await process.click(asked.id, Choice.APPROVE, REASON, who=OTTO)
     await process.answer_all()
     private = stage.signal(Said(f"My code is {CODE}"), OTTO, DM)
     await process.reception.sink(replace(private, private=200, reach=Addressing.DIRECT))
@@ -173,12 +175,12 @@ async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage)
     assert not await stage.pending()
 
 
-async def test_whoever_writes_again_is_a_stranger(any_stage: Stage) -> None:
-    process = await lived(any_stage)
-    await forget(any_stage)
+async def test_whoever_writes_again_is_a_stranger(stage: Stage) -> None:
+    process = await lived(stage)
+    await forget(stage)
     await say(process, "Hello again", OTTO)
-    assert await any_stage.store.people.person_named("Otto") is None
-    assert await any_stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
+    assert await stage.store.people.person_named("Otto") is None
+    assert await stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
 
 
 async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> None:
@@ -192,6 +194,22 @@ async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> No
     assert slices > len(metadata.tables)
     assert await everywhere(stage) == {}
     assert await stage.store.forgettings.open_ones() == []
+
+
+async def test_a_row_of_the_audit_that_is_cut_meanwhile_leaves_no_other_one_changed_and_untold(
+    any_stage: Stage,
+) -> None:
+    stage = any_stage
+    process = await stage.process(Scripted(["Yes."]))
+    await say(process, SAID, OTTO)
+    await seal(stage, process)
+    first, second = (await stage.store.forgettings.entries_after(0, limit=2))[:2]
+    gone = replace(second, hash="0" * 64)
+    rows = [replace(one, actor="forgotten") for one in (first, gone)]
+    assert not await stage.store.forgettings.put_entries(rows, "told", "mark")
+    told = await verify(stage.store.audit, ends=SignedEnds(stage.folder))
+    assert (told["whole"], told["fault"]) == (True, None)
+    assert not await stage.rows("SELECT actor FROM audit WHERE kind = 'audit redacted'")
 
 
 async def test_the_last_owner_and_nobody_are_refused(stage: Stage) -> None:
@@ -221,11 +239,13 @@ async def test_files_that_they_sent_go_and_those_of_others_stay(stage: Stage) ->
     alone = stage.signal(Said("Hi"), OTTO, DM)
     await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
     await process.answer_all()
+    await DiskSpace(DiskBounds(), stage.folder / "uploads").keep(folder / "theirs.txt", 3, (await otto(stage)).id)
     private = stage.workspaces.folder(address(DM))
     (private / "notes.txt").write_text(SAID)
     await forget(stage)
     assert [path.name for path in (folder / "uploads").iterdir()] == ["ours.txt"]
     assert not private.exists()
+    assert not [*(stage.folder / "uploads").iterdir()]
 
 
 async def test_no_byte_of_them_is_left_in_the_file_of_the_database(clock: HandClock, tmp_path: Path) -> None:

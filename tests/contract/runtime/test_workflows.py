@@ -98,7 +98,7 @@ async def test_steps_run_in_order_and_the_report_comes(any_stage: Stage) -> None
     assert look.calls == [{"path": "cellar"}]
     assert write.calls == [{"text": "seen: look did it"}]
     begun, report = await any_stage.screen()
-    assert begun.startswith("I've begun the workflow **weekly** (")
+    assert begun.startswith("I've begun the workflow `weekly` (")
     assert report == "Wrote write did it"
 
 
@@ -427,17 +427,17 @@ async def test_what_is_wrong_is_told_and_nothing_begins(stage: Stage) -> None:
 
 
 async def test_workflows_are_listed_with_how_far_they_are(stage: Stage) -> None:
-    text = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }, { name = "look", tool = "look" }]'
+    text = 'name = "later_on"\nsteps = [{ name = "pause", wait = "1 hour" }, { name = "look", tool = "look" }]'
     process = await process_with(stage, text, fake_tool("look", Effect.READ))
     async with process.running():
-        await command(process, "workflow", "later")
+        await command(process, "workflow", "later_on")
         await process.rest()
         await command(process, "workflows", who=VERA)
         await process.rest()
     told = (await stage.screen())[-1]
     assert "waiting, 0 of 2 steps" in told
     assert "▶ `pause`" in told
-    assert "- **later**" in told
+    assert "- `later_on`" in told
 
 
 async def test_a_stop_between_its_timer_and_its_rest_leaves_no_wait(any_stage: Stage) -> None:

@@ -10,9 +10,11 @@ from runtime.contract import Identity, Reaction
 from runtime.domain.events.event import Event, Only
 from runtime.domain.events.feedback import Rating
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.trigger import EventKind, EventTrigger
 from runtime.store.protocol import AuditCheckpoint, Duty
 from runtime.timeline.run_events import run_events
 from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, ROOM, SHELL, STRANGER, UMA, Stage, step
+from tests.contract.store.test_trigger_fires import begun, kept
 
 UP, DOWN = ("👍",), ("👎",)
 
@@ -306,3 +308,16 @@ async def test_feedback_goes_with_its_person_and_is_counted(stage: Stage) -> Non
     assert [one.word for one in await told(stage, Only(words=("feedback.*",)))] == ["feedback.given"]
     await stage.store.people.remove("Uma", actor="test")
     assert await marks(stage) == []
+
+
+async def test_a_trigger_that_waits_for_a_reaction_fires_once_for_each(stage: Stage) -> None:
+    waits = EventTrigger("t1", "unhappy", EventKind.REACTION, words=("👎",), prompt="Ask why.", agent="main")
+    await kept(stage, waits)
+    delivery = await answered(stage)
+    bad = Reaction(ROOM, UMA, f"m-{delivery}", added=("👎",), words="too short")
+    for reaction in (Reaction(ROOM, UMA, f"m-{delivery}", added=("👍",)), bad, bad):
+        await stage.store.feedback.note_reaction(reaction)
+    (report,) = await begun(stage)
+    assert "Ask why." in report.task.text
+    assert "too short" in report.task.text
+    assert report.to == (ROOM,)

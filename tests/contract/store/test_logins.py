@@ -11,11 +11,13 @@ import pytest
 from bot.wiring.logins.tokens import LoginTokens, new_grant
 from runtime.contract import Probe, no_probe
 from runtime.domain.ids import new_id
+from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer
 from runtime.models.account.tokens import LoginFailed
 from runtime.oauth.client import IssuerClient
 from runtime.oauth.grant import IssuerGrant
 from runtime.oauth.issuer import IssuerTerms
+from runtime.store.logins.rows import NewGrant
 from runtime.store.logins.store import RENEWING_TIME
 from tests.contract.store.stage import Stage
 from tests.fakes.issuer import CLIENT, FakeIssuer, issuer
@@ -142,6 +144,28 @@ async def test_a_kill_before_a_rotation_was_stored_is_told(stage: Stage) -> None
         (kept,) = await stage.store.logins.logins()
         assert not kept.renews
         assert "cut off" in kept.trouble
+
+
+async def test_a_store_that_is_away_for_a_moment_costs_no_rotated_token(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with issuer() as at:
+        await signed_in(at, stage)
+        later(stage, HOUR)
+        real, tries = stage.store.logins.renew_login, 0
+
+        async def away_at_first(name: str, claim: str, grant: NewGrant) -> bool:
+            nonlocal tries
+            tries += 1
+            if tries < 3:
+                raise StoreError("The database is away.")
+            return await real(name, claim, grant)
+
+        monkeypatch.setattr(stage.store.logins, "renew_login", away_at_first)
+        assert at.lets_in(await node(at, stage).token())
+        later(stage, HOUR)
+        assert at.lets_in(await node(at, stage).token())
+        assert "reuse" not in at.seen
 
 
 async def test_an_answer_that_was_cut_costs_nothing_where_refresh_tokens_stay(stage: Stage) -> None:

@@ -187,6 +187,7 @@ async def test_what_its_sandbox_does_not_show_is_told_with_its_end(place: Path) 
             assert f"{script} is not in its sandbox (/tmp is empty in there): keep it elsewhere" in at.server.trouble
     mine = await sandboxed(place, "/bin/cat", str(place / "signalbox.toml"))
     assert "signalbox.toml is not in its sandbox (that place is hidden from it)" in unseen(mine)
+    assert unseen(mine, takes_cwd=False).endswith(': keep it elsewhere, or set sandbox = "external"')
     assert unseen(await sandboxed(place, "/bin/cat", str(place / "notes.txt"))) == ""
     assert unseen(program(place, str(script))) == "", "without a sandbox all is there"
 

@@ -53,6 +53,7 @@ async def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None
 
 async def test_where_no_template_is_there_is_nothing_to_tell(tmp_path: Path) -> None:
     assert await found(tmp_path, table("plain", 'prompt = "What is new?"')) == []
+    assert await found(tmp_path, table("tidy", 'workflow = "tidy"\noptions = { folder = "." }')) == []
 
 
 async def test_every_report_that_comes_along_can_be_read(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Text of runs while they say it, for the streams of programs."""
