@@ -11,7 +11,7 @@ from aiohttp import web
 
 from bot.operator.context import OperatorContext
 
-DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}", "/mcp", "/a2a", "/a2a/{agent}", "/.well-known/agent-card.json")
+DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}", "/mcp", "/a2a", "/a2a/{path}", "/.well-known/agent-card.json")
 """As the router names them. They check each request by its token: no cookie counts there, and any host may be named."""
 
 
@@ -33,6 +33,6 @@ def door_routes(context: OperatorContext) -> list[web.RouteDef]:
         web.route("*", "/v1/{path:.*}", serve),
         web.route("*", "/mcp", serve),
         web.route("*", "/a2a", serve),
-        web.route("*", "/a2a/{agent}", serve),
+        web.route("*", "/a2a/{path}", serve),
         web.get("/.well-known/agent-card.json", serve, allow_head=False),
     ]

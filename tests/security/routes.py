@@ -73,7 +73,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "* /v1/{path}": DOOR,
     "* /mcp": DOOR,
     "* /a2a": DOOR,
-    "* /a2a/{agent}": DOOR,
+    "* /a2a/{path}": DOOR,
     "GET /.well-known/agent-card.json": OPEN,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
