@@ -12,7 +12,8 @@ ROOT: Final = Path(__file__).parents[3]
 RUN: Final = "requirements.lock"
 DEVELOPMENT: Final = "requirements-dev.lock"
 INJECTION: Final = "bench/injection/requirements.lock"
-LOCKS: Final = (RUN, DEVELOPMENT, INJECTION)
+CONFORMANCE: Final = "tests/conformance/requirements.lock"
+LOCKS: Final = (RUN, DEVELOPMENT, INJECTION, CONFORMANCE)
 
 BEGIN: Final = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)(?:\s*;\s*(?P<marker>.*?))?\s*\\?"
