@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, case, exists, func, or_, select, update
 from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, joining
+from runtime.domain.programs.token import is_program_identity
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
@@ -44,11 +45,13 @@ class Waiting(NamedTuple):
     message_id: str
     by_program: int
     trigger: str
+    actor: str
     role: int | None
 
     @property
     def standing(self) -> Rights:
-        return Rights(self.person_id, NOBODY if self.role is None else self.role, bool(self.by_program))
+        is_program = bool(self.by_program) or is_program_identity(self.actor)
+        return Rights(self.person_id, NOBODY if self.role is None else self.role, is_program)
 
 
 WAITING_SIGNALS = (

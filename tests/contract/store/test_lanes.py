@@ -21,6 +21,7 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
+from runtime.domain.programs.token import program_identity
 from runtime.domain.routing import RoomRules
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
@@ -289,6 +290,15 @@ async def test_a_program_and_people_may_join_its_own_run(stage: Stage) -> None:
     await of_program(stage, "boop")
     await stage.say("what is this?", actor=UMA)
     assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=0)
+
+
+async def test_a_program_with_a_token_joins_no_run_of_a_person(stage: Stage) -> None:
+    """What it says is a wish of its own, so it is no bot; but a person's run has that person's rights."""
+    program = program_identity("ci")
+    assert await stage.store.people.add_person("ci", Role.OWNER, [program], actor="test")
+    claim = await stage.begin("one", actor=UMA)
+    await stage.say("beep", actor=program)
+    assert await stage.store.runs.steer(claim.lane, claim.run_id) == Recorded(waiting=1)
 
 
 async def test_a_program_of_high_role_joins_nobody_either(stage: Stage) -> None:
