@@ -468,6 +468,9 @@ class AgentLoop:
             self._outlet.nudge(room)
         run.obey(recorded.stop)
         waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
+        if run.watches:  # at once: a maker's run may go on for long before it parks
+            self._notices.watched()
+            run.watches = False
         asked = [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed
         if run.goes_on and not is_own:
             run.awaits |= run.handed or bool(asked)
@@ -496,8 +499,6 @@ class AgentLoop:
         else:
             released = await self._handed_on(run, cards, parking, point="children-awaited")
         self._notices.asked()
-        if run.watches:
-            self._notices.watched()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 
