@@ -44,7 +44,7 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.domain.transcript import CHANGED_BY, DENIED, ERROR, NOT_RUN, told_as_changed
 from runtime.errors import StoreError, ToolError
 from runtime.guard.door import Door
 from runtime.guard.findings import WITHHELD, Gate
@@ -293,8 +293,6 @@ class Calls:
             return marked.waiting
         if run.guard:
             run.guard.ended(step.call, result)
-        if warning := run.warnings.pop(step.call.id, ""):
-            result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
         for room in recorded.told:
             self._nudge(room)
@@ -318,6 +316,11 @@ class Calls:
         self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
     ) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        warning = run.warnings.pop(step.call.id, "")
+        if not warning and CHANGED_BY in step.caution:  # people were asked in between
+            warning = told_as_changed(step.caution)
+        if warning:
+            result = f"{result}\n\n{warning}"
         if len(run.files) + len(files) > MOST_FILES:
             files, result = fitting(len(run.files), files, result)
         run.files += files  # at once: others may be attached meanwhile

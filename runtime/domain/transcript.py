@@ -36,6 +36,8 @@ CHANGED: Final = "\n\n[from Signalbox] An approver changed this call before it r
 """Stands behind a result, before the name of whoever changed the arguments and the arguments that ran."""
 
 OURS: Final = "[from Signalbox] "
+CHANGED_BY: Final = "Changed by "
+"""Begins the line of a card for a call with other arguments than its model gave it."""
 """How a line in a user turn begins that no person wrote."""
 
 RECORD_BEGINS: Final = "<record>"
@@ -199,3 +201,16 @@ def _both_said(before: UserTurn, after: UserTurn) -> UserTurn:
 
 def _joined(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text.strip())
+
+
+def changed_before(by: str) -> str:
+    """Words behind the result of a call that somebody changed before it was made."""
+    return f"{OURS}Before this call was made it was changed by {by}"
+
+
+def told_as_changed(caution: str) -> str:
+    """The same of a call that people were asked about, as its card said it; empty where nobody changed it."""
+    return next(
+        (changed_before(one.removeprefix(CHANGED_BY)) for one in caution.split("\n\n") if one.startswith(CHANGED_BY)),
+        "",
+    )

@@ -18,7 +18,7 @@ from runtime.contract import Address, Call, Effect, Json, Model, Progress, Stopp
 from runtime.contract.agents.interceptors import AnswerKind, InterceptorFailed, Occasion, Point
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState, StepState
-from runtime.domain.transcript import DENIED, ERROR, OURS
+from runtime.domain.transcript import CHANGED_BY, DENIED, ERROR, OURS, changed_before
 from runtime.guard.findings import Gate
 from runtime.interceptors.chain import Interceptors, Outcome
 from runtime.interceptors.model import HELD_BACK, intercepted
@@ -72,7 +72,7 @@ class RunInterceptors:
             outcome.kind, outcome.words = AnswerKind.ASK, [CANNOT_SEE.format(name=blind)]
         if outcome.changes:
             told_before = run.warnings.get(step.call.id, "")
-            words = f"{OURS}Before this call was made it was changed by {_by(outcome)}."
+            words = changed_before(f"{_by(outcome)}.")
             run.warnings[step.call.id] = "\n\n".join(filter(None, [words, told_before]))
         return _as_judged(sorted_step, tool, outcome)
 
@@ -184,7 +184,7 @@ def _as_judged(step: NewStep, tool: Tool, outcome: Outcome) -> NewStep:
         step = replace(step, state=StepState.ASKED, grant=None, unasked="")
     if step.state is not StepState.ASKED:
         return step
-    changed = f"Changed by {_by(outcome)}." if outcome.changes else ""
+    changed = f"{CHANGED_BY}{_by(outcome)}." if outcome.changes else ""
     return replace(step, caution="\n\n".join(filter(None, [step.caution, *outcome.words, changed])))
 
 

@@ -16,8 +16,8 @@ TOKEN_SECRET_BYTES: Final = 24
 PROGRAM_NAME: Final = r"[a-z0-9][a-z0-9-]{0,39}"
 CALLS_PER_MINUTE: Final = 60
 CALLS_PER_MINUTE_MAX: Final = 6_000
-PROGRAM_CHANNEL: Final = "api"
-"""In place of a channel, in identities of programs."""
+PROGRAM_PREFIX: Final = "api:"
+"""Begins the identities of programs: each says what it wants itself, as a person does, and joins nobody else's run."""
 TOKEN_ROLES: Final = (Role.USER, Role.OPERATOR)
 """Roles that a program may have: people stay the owners."""
 
@@ -67,12 +67,7 @@ class ProgramToken:
 
 
 def program_identity(name: str) -> Identity:
-    return Identity(f"{PROGRAM_CHANNEL}:{name}")
-
-
-def is_program_identity(identity: str) -> bool:
-    """True for a program with a token. What it says is its own wish, as a person's is, and joins nobody else's run."""
-    return identity.startswith(f"{PROGRAM_CHANNEL}:")
+    return Identity(f"{PROGRAM_PREFIX}{name}")
 
 
 def fresh_secret() -> str:

@@ -184,6 +184,7 @@ async def test_the_card_and_the_call_have_the_replaced_arguments(stage: Stage) -
     called = model.requests[-1].turns[1]
     assert isinstance(called, AssistantTurn)
     assert called.calls[0].arguments == '{"command": "uname"}'
+    assert "it was changed by the interceptor" in result(model.requests[-1]), "people were asked in between"
 
 
 async def test_a_replaced_call_is_judged_by_the_rules_again(stage: Stage) -> None:
