@@ -7,6 +7,7 @@ bubblewrap beside it: both are already open by then. Imports the standard librar
 
 from __future__ import annotations
 
+import ctypes  # at once: whom we become may not read the folder of Python any more
 import json
 import os
 import resource
@@ -140,8 +141,6 @@ def _leave_open(descriptor: int, content: bytes) -> None:
 
 def _call(name: str, *arguments: object) -> None:
     """Call a function of the C library that Python lacks."""
-    import ctypes  # here, not above: a process that starts sandboxes reads this module too, and calls nothing of it
-
     library = ctypes.CDLL(None, use_errno=True)
     if getattr(library, name)(*arguments) != 0:
         number = ctypes.get_errno()
