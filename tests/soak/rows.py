@@ -15,6 +15,11 @@ import asyncpg
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 
+GOES_ON: Final = (
+    "(r.state IN ('running', 'ready') AND EXISTS "
+    "(SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.tool = 'workflow_begin'))"
+)
+"""A run of a workflow, which goes on with all that doesn't hang on what it waits for."""
 TABLES: Final = (
     "signals",
     "sessions",
@@ -155,7 +160,8 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "an open wait of a run that does not wait": (
         "SELECT r.id AS run, r.state, w.kind, r.address FROM runs r JOIN waits w ON w.run_id = r.id "
-        "WHERE w.settled_at IS NULL AND r.state <> 'parked' AND NOT (w.kind IN ('child', 'timer') AND r.state = 'running')"
+        "WHERE w.settled_at IS NULL AND r.state <> 'parked' AND NOT (w.kind IN ('child', 'timer') AND r.state = 'running') "
+        f"AND NOT {GOES_ON}"
     ),
     "a child at work without its parent's wait, or an open wait for a child that is over": (
         "SELECT c.id AS run, c.parent_run, c.state FROM children c JOIN runs r ON r.id = c.parent_run "
@@ -194,7 +200,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "a question of a run that does not wait": (
         "SELECT a.id AS approval, r.id AS run, r.state, r.address FROM approvals a JOIN runs r ON r.id = a.run_id "
-        "WHERE a.state = 'pending' AND r.state <> 'parked'"
+        f"WHERE a.state = 'pending' AND r.state <> 'parked' AND NOT {GOES_ON}"
     ),
     "an ended run with an unfinished call": (
         "SELECT r.id AS run, r.address, s.number, s.state FROM steps s JOIN runs r ON r.id = s.run_id "
