@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { request } from "./net.js";
+import { isFresh } from "./rooms.js";
 import { words } from "./words.js";
 
 const KINDS = new Set(["final", "report"]); // what can be rated
@@ -21,13 +22,14 @@ export class Ratings {
     this.#room = room;
     this.#marks.clear();
     this.#shown.clear();
+    if (!this.#mayWrite || isFresh(room)) return; // no thumbs are shown, or there is nothing to rate yet
     try {
       const { ratings } = await request(`/api/rooms/${room}/feedback`);
       if (room !== this.#room) return;
       this.#marks = new Map(Object.entries(ratings));
       for (const show of this.#shown.values()) show();
     } catch {
-      // a fresh room has none, and one that can't be read now is rated anew without harm
+      // one that can't be read now is rated anew without harm
     }
   }
 
