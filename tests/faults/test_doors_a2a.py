@@ -49,6 +49,7 @@ async def sent(app: Client) -> tuple[str, int]:
     return events[0].task.id, events[-1].status_update.status.state
 
 
+@pytest.mark.soak  # as MCP and the REST API under kills, which run each time
 @pytest.mark.timeout(90)  # seconds; about six where nothing else runs
 async def test_a_task_outlives_kills_and_a_question_in_its_middle(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -69,6 +69,7 @@ LONG: Final = {
     "children": ["a child adds", "a child of 5 adds", "children at once", "children of a killed node"],
     "workflows": ["a step of a workflow", "workflows wait"],
     "triggers": ["message to reply, 100 triggers", "processor time of a message, 100 triggers"],
+    "interceptors": ["interceptor in process", "interceptor as a program"],
     "browser": [],  # it has none where no browser is
     "documents": ["a PDF of", "a workbook"],
 }
