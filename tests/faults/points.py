@@ -76,6 +76,7 @@ BY_RULES: Final = (
     "verdict",  # a goal was judged, and nothing that follows is recorded
     "trigger-fired",  # the work of a trigger is stored with its event, and nobody was woken
 )
-"""Only where work goes by rules: see `tests/contract/runtime/test_workflows_killed`, and the campaign in `tests/soak`."""
+"""Only where work goes by rules: see `test_workflows_killed`, `test_goals` and `test_trigger_kills` in `tests/contract/runtime`,
+and the campaign in `tests/soak`."""
 
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -15,6 +15,7 @@ from tests.faults.checker import check
 from tests.faults.points import (
     ANYWHERE,
     ASKED_BACK,
+    BY_RULES,
     CALLED,
     COMPACTED,
     CONDENSED,
@@ -125,6 +126,7 @@ def test_every_point_is_in_the_code_and_planned_five_times() -> None:
             *FELL_BACK,
             RESERVED,
             *HANDED_ON,
+            *BY_RULES,
         )
     )
     planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills

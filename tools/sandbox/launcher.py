@@ -56,6 +56,8 @@ class Order(TypedDict):
 
 def become(order: Order) -> None:
     """Never returns. Errors: OSError says which step the system refused."""
+    import ctypes  # noqa: F401 - for `_call`, while we can still reach it: not as the user we step down to
+
     _first_to_go()
     os.umask(0o022)  # ours keeps others out, and a command runs as another user
     if order["view"]:

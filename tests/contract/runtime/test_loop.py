@@ -113,7 +113,7 @@ async def test_progress_tells_of_thinking_working_and_rest(stage: Stage) -> None
         Working("look", READ.arguments),
         Working("look", READ.arguments, ended=True),
         Thinking(),
-        Speaking("seen"),
+        Speaking("seen", 3),
         Resting(),
     ]
 

@@ -14,7 +14,8 @@ def test_lanes_are_locked_in_the_order_in_which_a_stop_locks_them() -> None:
     """In another order two transactions could each hold what the other one waits for."""
     op = wake(NOW)
     next(op)
-    statement, given = op.send([("r1", 1, "t1", "lane-b", "n"), ("r2", 1, "t2", "lane-a", "n")])
+    due = [("r1", 1, "t1", "lane-b", "n", "wait_until"), ("r2", 1, "t2", "lane-a", "n", "wait_until")]
+    statement, given = op.send(due)
     locked = []
     try:
         while True:

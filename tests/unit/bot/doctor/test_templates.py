@@ -10,6 +10,7 @@ from runtime.contract import Level
 from tests.unit.bot.settings.test_settings import read
 
 TABLE = '[[schedules]]\nname = "{name}"\nwhen = "daily"\nto = ["web:main/reports"]\n{task}\n'
+FLOW = 'about = "Tidy"\ninputs = { folder = "Which folder" }\n\n[[steps]]\nname = "look"\ntool = "list_files"\n'
 HEARTBEAT = '[[heartbeats]]\nname = "shop"\ntool = "http_get"\nto = ["web:main/reports"]\n'
 
 
@@ -53,6 +54,8 @@ async def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None
 
 async def test_where_no_template_is_there_is_nothing_to_tell(tmp_path: Path) -> None:
     assert await found(tmp_path, table("plain", 'prompt = "What is new?"')) == []
+    (tmp_path / "workflows").mkdir()
+    (tmp_path / "workflows" / "tidy.toml").write_text(FLOW)
     assert await found(tmp_path, table("tidy", 'workflow = "tidy"\noptions = { folder = "." }')) == []
 
 
