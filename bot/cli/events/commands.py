@@ -57,6 +57,7 @@ FEEDBACK_COLUMNS: Final = {
     "run": "Run",
 }
 EVENTS_A_LOOK: Final = 500
+UNKNOWN_TOKEN: Final = 401
 FOLLOW_INTERVAL_SECONDS: Final = 1.0
 NO_EVENTS: Final = "No such event."
 FOLLOWED_IS_AWAY: Final = "Signalbox doesn't answer; waiting until it's back."
@@ -143,6 +144,7 @@ async def _all_after(api: OperatorApi, wanted: Wanted, after: int) -> AsyncItera
 async def _follow(settings: Settings, wanted: Wanted, since: int | None, *, as_json: bool) -> None:
     """Print events until cancelled; a process that ends and starts again is waited for, and nothing is left out."""
     from bot.operator.client import Gone, connected
+    from runtime.http.errors import Refusal
 
     after, show = since, _as_line if as_json else _as_words
     while True:
@@ -154,6 +156,9 @@ async def _follow(settings: Settings, wanted: Wanted, since: int | None, *, as_j
                         after = reached
             except Gone:
                 tell(FOLLOWED_IS_AWAY)
+            except Refusal as refusal:
+                if refusal.status != UNKNOWN_TOKEN:
+                    raise  # else it has started again, with a token of its own
         await asyncio.sleep(FOLLOW_INTERVAL_SECONDS)
 
 
