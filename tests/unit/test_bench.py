@@ -34,8 +34,6 @@ JUDGED: Final = [
     "message after 10,000 turns",
     "building a request",
     "leak guard, mixed",
-    "interceptor in process",
-    "interceptor as a program",
     "start to first poll",
     "reply telegram",
     "click telegram",
