@@ -24,7 +24,7 @@ file = "events.jsonl"
 """
 MANY: Final = [
     pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.timeout(240)]),
-    pytest.param(300, marks=pytest.mark.timeout(180)),
+    pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(180)]),
 ]
 FOLLOW_SECONDS: Final = 200.0
 
