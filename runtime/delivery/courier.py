@@ -88,7 +88,7 @@ def begun(
     return OpenDelivery(
         delivery_of(new),
         DeliveryState.OPEN,
-        new.kind.rank,
+        new.rank,
         0,
         now,
         tuple(parts),
