@@ -392,10 +392,6 @@ class NewDelivery:
     replaces: str = ""
     ranks_as: Kind | None = None
 
-    @property
-    def rank(self) -> int:
-        return (self.ranks_as or self.kind).rank
-
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
