@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import forked
+from tests.fakes.fresh import SERVING, AllFresh
 from tests.unit.test_docs import DOCS, ROOT, _environment, _pattern, _squeezed, blocks
 
 pytestmark = [pytest.mark.xdist_group("e2e-packages"), pytest.mark.timeout(180)]
@@ -254,7 +255,8 @@ def test_nothing_of_a_package_is_loaded_for_a_disabled_account(home: Path, tmp_p
     assert "pin-1234" not in told + command(home, "config", "show", SIGNALBOX_INK="red")[1]
 
 
-def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
+@pytest.mark.xdist_group("fresh")
+def test_nothing_is_looked_for_where_all_is_built_in(tmp_path: Path, fresh: AllFresh) -> None:
     """Neither a start nor its settings pay for packages that nobody named."""
     code = (
         "import bot.plugins.packages as p; p.entry_points = None\n"
@@ -263,13 +265,6 @@ def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
         "async def start():\n    app = await build(made()); await app.store.close()\n"
         "asyncio.run(start()); print('begun')"
     )
-    (home / "elsewhere" / "var").mkdir(parents=True)
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=home / "elsewhere",
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    (tmp_path / "var").mkdir()
+    ended = fresh.after(*SERVING).run(code, folder=tmp_path, environment=_environment(tmp_path))
     assert ended.stdout == "begun\n", ended.stderr
