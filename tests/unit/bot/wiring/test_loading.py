@@ -13,8 +13,9 @@ from tests.fakes.fresh import SERVING, AllFresh
 pytestmark = pytest.mark.xdist_group("fresh")
 
 LOOK: Final = """
-import asyncio, json, sys
+import asyncio, dataclasses, gc, json, sys
 import aiohttp.connector
+from collections import Counter
 from pathlib import Path
 from bot.server.app import build
 from bot.settings.settings import load
@@ -27,7 +28,12 @@ async def loaded(text):
     return sorted(sys.modules)
 
 assert type(aiohttp.connector._SSL_CONTEXT_VERIFIED).__name__ == "LateContext"
-print(json.dumps([asyncio.run(loaded(text)) for text in sys.argv[2:]]))
+found = [asyncio.run(loaded(text)) for text in sys.argv[2:]]
+gc.collect()
+made = Counter(f"{cls.__module__}.{cls.__qualname__}" for cls in gc.get_objects()
+               if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__.startswith("runtime."))
+assert len(made) > 300 and made.most_common(1)[0][1] == 1, made.most_common(3)
+print(json.dumps(found))
 """
 OF_MEMORY: Final = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding")
 SEARCH: Final = ["runtime.vectors", "runtime.vectors.near"]
