@@ -15,9 +15,11 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
+from bot.wiring.logins.tokens import STORE_TIME
 from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
 from runtime.contract import NewId
+from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer, Unsealable
 from runtime.store.logins.rows import KeptLogin, NewGrant
 from runtime.store.logins.store import LoginStore
@@ -75,12 +77,40 @@ class SharedGrant:
         return grant if grant and grant.url == url else None
 
     async def write(self, grant: Grant) -> None:
-        """Store a grant that was renewed. Whoever's claim has gone has been overtaken: another grant is there."""
-        claim, self._claim = self._claim, ""
-        if claim:
-            await self._book.renew_login(mcp_login(self._server), claim, self._new(grant))
+        """Store a grant that was renewed. Whoever's claim has gone has been overtaken: another grant is there.
+
+        The old refresh token is spent by now: a caller that goes away must not cost the login. Errors: StoreError.
+        """
+        writing = asyncio.ensure_future(self._stored(grant))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            if not writing.cancelled() and (error := writing.exception()):
+                log.warning("a renewed token is not stored", server=self._server, reason=str(error))
+            raise
+
+    async def _stored(self, grant: Grant) -> None:
+        """Nor must a store that is away for a moment: the claim is kept, and it's tried again as long as that is good."""
+        until = time.monotonic() + STORE_TIME.total_seconds()
+        while True:
+            try:
+                await self._put(grant)
+            except StoreError as error:
+                if time.monotonic() > until:
+                    raise
+                log.warning("a renewed token can't be stored yet", server=self._server, reason=str(error))
+                await asyncio.sleep(RENEWAL_STEP)
+            else:
+                self._claim = ""
+                return
+
+    async def _put(self, grant: Grant) -> None:
+        name = mcp_login(self._server)
+        if self._claim:
+            await self._book.renew_login(name, self._claim, self._new(grant))
         else:
-            await self._book.keep_login(mcp_login(self._server), self._new(grant), grant.issuer_name, "")
+            await self._book.keep_login(name, self._new(grant), grant.issuer_name, "")
 
     async def claim(self, known: Grant) -> bool:
         until = time.monotonic() + RENEWED_WITHIN
