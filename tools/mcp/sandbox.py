@@ -129,7 +129,9 @@ def unseen(program: Program, *, takes_cwd: bool = True) -> str:
         if why := _why_unseen(place, program, sandbox):
             ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
             return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
-    return next((f"{it} is closed to the user it runs as: keep it elsewhere" for it in named if _is_closed(it, program)), "")
+    return next(
+        (f"{it} is closed to the user it runs as: keep it elsewhere" for it in named if _is_closed(it, program)), ""
+    )
 
 
 def _interpreters(script: str | None, search: str) -> list[str]:

@@ -232,14 +232,17 @@ async def test_a_caller_that_goes_away_loses_no_rotation(stage: Stage) -> None:
 
 
 async def test_a_refused_token_is_counted_and_renewed_once(stage: Stage) -> None:
+    held = list[tuple[str, str]]()
     async with issuer() as at:
         grant = await signed_in(at, stage)
         tokens = node(at, stage)
+        tokens.holds = lambda name, token: held.append((name, token))
         at.end_tokens()
         fresh = await tokens.refused(grant.access_token, again=False)
         assert at.lets_in(fresh)
         assert await tokens.refused(grant.access_token, again=False) == fresh  # another call's refusal of the old one
         assert at.seen.count("refresh_token") == 1
+        assert {("login vendor", token) for token in (grant.access_token, grant.refresh_token, fresh)} <= set(held)
         with pytest.raises(LoginFailed, match=r"refused, also once it was renewed\. Sign in again"):
             await tokens.refused(fresh, again=True)
         (kept,) = await stage.store.logins.logins()

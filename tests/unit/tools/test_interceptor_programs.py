@@ -109,7 +109,7 @@ async def test_one_that_complains_without_an_end_still_answers(tmp_path: Path) -
 async def test_one_that_is_not_there_says_so_and_is_not_tried_at_once_again(tmp_path: Path) -> None:
     asked = ProgramJudge(Program(("no-such-warden",), tmp_path, env={"PATH": "/usr/bin"}))
     for _ in range(2):
-        with pytest.raises(InterceptorFailed, match="^it can't be started$") as failed:
+        with pytest.raises(InterceptorFailed, match=r"^it can't be started$") as failed:
             await asked.ask(OCCASION)
         assert failed.value.aside.startswith("there is no program 'no-such-warden'")
 

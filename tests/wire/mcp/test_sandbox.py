@@ -203,7 +203,9 @@ async def test_an_interpreter_out_of_its_reach_is_named(place: Path) -> None:
             assert f"{reader} is not in its sandbox (/tmp is empty in there)" in unseen(way)
         for first_line in ("#!/opt/no/python3", "#!/usr/bin/env no-python"):
             script.write_text(f"{first_line}\n")
-            assert unseen(way) == f"its first line names {first_line.split()[-1].removeprefix('#!')}, which is not there"
+            assert (
+                unseen(way) == f"its first line names {first_line.split()[-1].removeprefix('#!')}, which is not there"
+            )
         script.write_text("#!/usr/bin/env sh\n")
         assert unseen(way) == ""
 
