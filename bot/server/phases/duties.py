@@ -119,7 +119,7 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
 
 def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
     """Sinks that are told what happens."""
-    sinks = event_sinks_of(
+    sinks, at.reload.taken = event_sinks_of(
         base.settings,
         base.store,
         engine.door,
@@ -127,8 +127,7 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         take=base.membership.take,
         tell=partial(_post_to_operators, base, at, engine),
     )
-    if sinks:
-        yield sinks.run
+    yield sinks.run
 
 
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
