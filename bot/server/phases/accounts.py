@@ -12,6 +12,7 @@ from adapters.web.adapter import IDEAS, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
 from bot.accounts.supervisor import AccountSupervisor
+from bot.auth.layer import AuthLayer
 from bot.node.invocation import for_strangers
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
@@ -49,6 +50,7 @@ class AccountsPhase:
     reload: Reload
     triggers: TriggerWatch
     ratings: Ratings
+    auth: AuthLayer
 
 
 def accounts_phase(
@@ -81,8 +83,9 @@ def accounts_phase(
 
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights))
-    page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
+    auth = _auth(base, web_identity, rights)
+    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=auth.links)
+    page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
@@ -100,7 +103,17 @@ def accounts_phase(
         reload=reload,
         triggers=triggers,
         ratings=ratings,
+        auth=auth,
     )
+
+
+def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> AuthLayer:
+    """The second layer of sign-in; nothing of it is imported where none is set."""
+    if not base.settings.auth.is_on:
+        return AuthLayer(base.store.people)
+    from bot.auth.parts import layer_of
+
+    return layer_of(base.settings, base.store, base.new_id, web_identity, rights)
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
@@ -111,10 +124,15 @@ async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity
 
 
 def _page(
-    base: StorePhase, context: AdapterContext, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]
+    base: StorePhase,
+    context: AdapterContext,
+    auth: AuthLayer,
+    identity: str,
+    is_named: Callable[[Address], bool],
+    ideas: Sequence[str],
 ) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
-    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())
+    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
     return WebAdapter(
         bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
     )
