@@ -56,10 +56,10 @@ class Doorkeeper:
             )
         )
         if isinstance(found, Unadmitted):
-            await self.note(claims.identity, found)
+            await self.record(claims.identity, found)
         return found
 
-    async def note(self, who: str, why: str) -> None:
+    async def record(self, who: str, why: str) -> None:
         """Into the audit, unless it is there since a short while."""
         now = self.ticks()
         before = self._noted.get((who, why))

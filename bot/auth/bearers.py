@@ -73,10 +73,10 @@ class SignedTokens:
         try:
             claims, made_at, ends_at = await self._provider.of_token(secret)
         except SignedRefused as error:
-            await self._door.note("", f"a token {error}")
+            await self._door.record("", f"a token {error}")
             raise unknown(BEARER_REFUSED.format(why=error)) from None
         except (IssuerAway, IssuerRefused) as error:
-            await self._door.note("", f"the provider {error}")
+            await self._door.record("", f"the provider {error}")
             raise Refusal(503, BEARER_AWAY.format(called=self._called, why=error)) from None
         # A token says what was so when it was made: only a new one may raise a role, or set it.
         is_fresh = self._now().timestamp() - made_at <= ASKED_AGAIN_AFTER.total_seconds()

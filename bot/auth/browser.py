@@ -21,7 +21,7 @@ from bot.auth.sessions import SESSION_PREFIX, ProviderLinks
 from bot.auth.words import CANCELLED, OTHER_SIGN_IN, PROVIDER_REFUSED, away, not_admitted
 from runtime.guard.sealing import Sealer, Unsealable
 from runtime.http.answers import linked, notice_page
-from runtime.http.authentication import OUR_OWN, SIGN_IN_PATH, Authenticator
+from runtime.http.authentication import OUR_OWN, SIGN_IN_AT, SIGN_IN_PATH, Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import is_secure
 from runtime.oauth.errors import IssuerAway, IssuerRefused
@@ -32,6 +32,7 @@ from runtime.store.protocol.people import Unadmitted
 
 BACK_PATH: Final = f"{SIGN_IN_PATH}/back"
 SIGN_OUT_PATH: Final = "/sign-out"
+SIGN_IN_OTHERWISE: Final = "Sign in as somebody else"
 SIGN_IN_TIME: Final = timedelta(minutes=10)
 """For one sign-in, from our page to the provider and back."""
 BEGUN_PREFIX: Final = "signalbox-in-"
@@ -112,7 +113,7 @@ class SignInRoutes:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get(SIGN_IN_PATH, self.begin, allow_head=False),
-            web.get(BACK_PATH, self.finish, allow_head=False),
+            web.get("/sign-in/back", self.finish, allow_head=False),
             web.post(SIGN_OUT_PATH, self.end),
         ]
 
@@ -129,7 +130,7 @@ class SignInRoutes:
         except IssuerAway as error:
             raise away(self._called, error) from None
         except IssuerRefused as error:
-            await self._door.note("", f"the provider {error}")
+            await self._door.record("", f"the provider {error}")
             raise away(self._called, error) from None
         answer = web.Response(status=303, headers={"Location": there})
         sealed = self._sealer().seal(begun.text(), BEGUN_PLACE)
@@ -160,7 +161,7 @@ class SignInRoutes:
         begun = await self._opened(request, state)
         if error := request.query.get("error"):
             code = "".join(letter for letter in error if letter.isalnum() or letter in "_-.")[:60]
-            await self._door.note("", f"the provider answered {code}")
+            await self._door.record("", f"the provider answered {code}")
             raise self._again(CANCELLED.format(called=self._called, why=code))
         token = await self._signed_in(request, begun, state)
         answer = _page(
@@ -181,14 +182,14 @@ class SignInRoutes:
         self._finished = {one: at for one, at in self._finished.items() if now - at < SIGN_IN_TIME.total_seconds()}
         is_late = begun is None or now - begun.at > SIGN_IN_TIME.total_seconds()
         if begun is None or is_late or state != begun.proof.state or state in self._finished:
-            await self._door.note("", "a sign-in of another browser, or a finished one")
+            await self._door.record("", "a sign-in of another browser, or a finished one")
             raise self._again(OTHER_SIGN_IN)
         if len(self._finished) < FINISHED_IN_MIND:
             self._finished[state] = now
         return begun
 
     async def _signed_in(self, request: web.Request, begun: Begun, state: str) -> str:
-        """What the browser holds from now on. Errors: Refusal."""
+        """The token that the browser holds from now on. Errors: Refusal."""
         try:
             endpoints = await self._provider.endpoints()
             check_return(endpoints, begun.proof, state, request.query.get("iss"))
@@ -198,7 +199,7 @@ class SignInRoutes:
             raise away(self._called, error) from None
         except (IssuerRefused, SignedRefused) as error:
             why = f"its token {error}" if isinstance(error, SignedRefused) else str(error)
-            await self._door.note("", why)
+            await self._door.record("", why)
             raise self._again(PROVIDER_REFUSED.format(called=self._called, why=why)) from None
         who = await self._door.let_in(claims, is_fresh=True)
         if isinstance(who, Unadmitted):
@@ -226,7 +227,8 @@ class SignInRoutes:
         return linked(f"{SIGN_IN_PATH}?next={quote(following, safe='')}", f"Sign in at {self._called}")
 
     def _again(self, sentence: str, status: int = 400) -> Refusal:
-        return Refusal(status, sentence).with_link(SIGN_IN_PATH, f"Sign in at {self._called}")
+        words = SIGN_IN_OTHERWISE if status == 403 else SIGN_IN_AT
+        return Refusal(status, sentence).with_link(SIGN_IN_PATH, words.format(called=self._called))
 
 
 def _page(title: str, sentence: str, below: str, onward: str = "") -> web.Response:

@@ -104,17 +104,17 @@ class ForwardAuth:
                 return await self._read(answer.status, answer.headers)
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             why = "didn't answer in time" if isinstance(error, TimeoutError) else "can't be reached"
-            await self._door.note("", f"the forward-auth address {why}")
+            await self._door.record("", f"the forward-auth address {why}")
             raise away(self._called, why) from None
 
     async def _read(self, status: int, told: Mapping[str, str]) -> Claims:
         if 300 <= status < 400 or status in (401, 403):
-            await self._door.note("", f"the forward-auth address answered {status}")
+            await self._door.record("", f"the forward-auth address answered {status}")
             raise unknown(NOT_FORWARDED.format(called=self._called))
         user = told.get(self._terms.user, "")
         if not 200 <= status < 300 or not is_subject(user):
             why = f"answered {status}" if status // 100 != 2 else f"named nobody in {self._terms.user}"
-            await self._door.note("", f"the forward-auth address {why}")
+            await self._door.record("", f"the forward-auth address {why}")
             raise away(self._called, why)
         groups = tuple(one.strip() for one in told.get(self._terms.groups, "").split(",") if one.strip())
         return Claims(user, told.get(self._terms.name, ""), groups=groups, prefix=PROXY_PREFIX)

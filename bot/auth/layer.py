@@ -1,22 +1,25 @@
-"""What a second layer of sign-in gives to the others, and the one that isn't there."""
+"""The second layer of sign-in, as others are given it, and the one that isn't there."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from aiohttp import web
 
-from runtime.contract import Links, Person
+from runtime.contract import Person
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import NO_LAYER, SecondLayer
 
 
 @dataclass(frozen=True, slots=True)
 class AuthLayer:
-    """`links` tell whose a cookie is, `page` what the page is to know, `holder` whose a bearer is; `routes` sign in and out."""
+    """`page` is for pages, `holder` tells whose a bearer is, and `routes` sign in and out."""
 
-    links: Links
     page: SecondLayer = NO_LAYER
     holder: Callable[[str], Awaitable[tuple[ProgramToken, Person]]] | None = None
     routes: Sequence[web.RouteDef] = ()
+
+
+NO_AUTH: Final = AuthLayer()

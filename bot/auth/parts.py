@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -16,22 +17,30 @@ from bot.settings.safety.auth import AuthSection
 from bot.settings.settings import Settings
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.logins.tokens import LoginTokens
-from runtime.contract import NewId
+from runtime.contract import Links, NewId
 from runtime.domain.approvals import Rights
 from runtime.http.authentication import Authenticator, SecondLayer
 from runtime.oauth.issuer import IssuerTerms
 from runtime.store.store import Store
 
 
-def layer_of(settings: Settings, store: Store, new_id: NewId, identity: str, rights: Callable[[], Rights]) -> AuthLayer:
-    """`identity` is the page's; `rights` are those of the settings as they are now."""
+def layer_of(
+    settings: Settings,
+    store: Store,
+    new_id: NewId,
+    identity: str,
+    rights: Callable[[], Rights],
+    *,
+    ticks: Callable[[], float] = time.monotonic,
+) -> tuple[Links, AuthLayer]:
+    """Links and the layer behind them. `identity` is the page's; `rights` are those of the settings as they are now."""
     auth = settings.auth
-    door = doorkeeper_of(auth, store, rights)
+    door = doorkeeper_of(auth, store, rights, ticks)
     if auth.url:
         terms = ForwardTerms(auth.url, auth.user_header, auth.groups_header, auth.name_header)
-        forward = ForwardAuth(terms, door)
-        return AuthLayer(store.people, SecondLayer(ask=forward.visitor), forward.holder)
-    provider = Provider(provider_terms(auth), groups_claim=auth.groups_claim, audience=auth.audience, now=store.now)
+        forward = ForwardAuth(terms, door, ticks=ticks)
+        return store.people, AuthLayer(SecondLayer(ask=forward.visitor), forward.holder)
+    provider = Provider(provider_terms(auth), groups_claim=auth.groups_claim, audience=auth.audience, now=store.now, ticks=ticks)
     sealer = login_sealer_of(settings)
     links = ProviderLinks(
         store.people,
@@ -43,6 +52,7 @@ def layer_of(settings: Settings, store: Store, new_id: NewId, identity: str, rig
             LoginTokens, book=store.logins, client=provider.client, sealer=sealer, now=store.now, new_id=new_id
         ),
         sealer=sealer,
+        ticks=ticks,
     )
     routes = SignInRoutes(
         provider=provider,
@@ -52,11 +62,13 @@ def layer_of(settings: Settings, store: Store, new_id: NewId, identity: str, rig
         sealer=sealer,
         public_url=settings.web.public_url,
     )
-    tokens = SignedTokens(provider, door, now=store.now)
-    return AuthLayer(links, SecondLayer(auth.called), tokens.holder, routes.routes())
+    tokens = SignedTokens(provider, door, now=store.now, ticks=ticks)
+    return links, AuthLayer(SecondLayer(auth.called), tokens.holder, routes.routes())
 
 
-def doorkeeper_of(auth: AuthSection, store: Store, rights: Callable[[], Rights]) -> Doorkeeper:
+def doorkeeper_of(
+    auth: AuthSection, store: Store, rights: Callable[[], Rights], ticks: Callable[[], float]
+) -> Doorkeeper:
     rules = AdmissionRules(
         called=auth.called,
         roles=auth.by_role,
@@ -66,7 +78,7 @@ def doorkeeper_of(auth: AuthSection, store: Store, rights: Callable[[], Rights])
         blocked=lambda: rights().blocked,
         given=lambda: rights().given,
     )
-    return Doorkeeper(store.people, rules)
+    return Doorkeeper(store.people, rules, ticks)
 
 
 def provider_terms(auth: AuthSection) -> IssuerTerms:

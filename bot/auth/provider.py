@@ -71,7 +71,7 @@ class Provider:
         return grant, await self.now_of(grant.access_token, str(told.get("sub")))
 
     async def now_of(self, access_token: str, subject: str) -> Claims:
-        """What the provider says now of the person of a token."""
+        """Claims of the provider, as of now, about the person of a token."""
         told = await self.client().userinfo(await self.endpoints(), access_token)
         claims = claims_of(told, self._groups)
         if claims is None or claims.subject != subject:
@@ -79,7 +79,7 @@ class Provider:
         return claims
 
     async def of_token(self, token: str) -> tuple[Claims, float, float]:
-        """Who a signed token of the API is of, and when it was made and ends, in seconds since 1970."""
+        """Claims of a signed token of the API, when it was made, and when it ends, in seconds since 1970."""
         told = await self._checked(token, SignedTerms(self.terms.issuer, self.audience))
         claims = claims_of(told, self._groups)
         if claims is None:

@@ -141,7 +141,7 @@ class ProviderLinks:
             claims = await self._claims(token, identity)
         except IssuerAway as error:
             seen.away, seen.away_at = str(error), self._ticks()
-            await self._door.note(identity, f"the provider {error}")
+            await self._door.record(identity, f"the provider {error}")
             raise away(self._called, error) from None
         except IssuerRefused as error:
             await self._turn_away(token, identity, f"the provider {error}")
@@ -173,7 +173,7 @@ class ProviderLinks:
             raise IssuerRefused("token", "ended it") from None
 
     async def _turn_away(self, token: str, identity: Identity, why: str) -> None:
-        await self._door.note(identity, why)
+        await self._door.record(identity, why)
         await self._drop(token, why)
 
     async def _drop(self, token: str, why: str) -> None:

@@ -17,7 +17,7 @@ class Entrance:
     def __init__(self, context: OperatorContext) -> None:
         self._token = context.control_token
         self._authenticator = Authenticator(
-            links=context.links, identity=context.web_account, command=context.command, second=context.second
+            links=context.links, identity=context.web_account, command=context.command, second=context.auth.page
         )
         self._people = context.store.people
 

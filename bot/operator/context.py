@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
+from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -17,14 +18,12 @@ from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.audit.published import SignedEnds
-from runtime.contract import Address, Links, NewId, Notifier, Now, Person, Progress, RunId, Sink, Tool
+from runtime.contract import Address, Links, NewId, Notifier, Now, Progress, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.domain.goals.contract import GoalBounds
-from runtime.domain.programs.token import ProgramToken
 from runtime.domain.workflows.asking import Flows
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import OPEN_DOOR, Door
-from runtime.http.authentication import NO_LAYER, SecondLayer
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
@@ -99,8 +98,7 @@ class OperatorContext:
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
-    workspaces of an agent, and `goals` the bounds of goals. `second` is a provider at which people may sign in, and `bearer_of` tells whose a
-    bearer is that isn't one of our tokens.
+    workspaces of an agent, and `goals` the bounds of goals. `auth` is the layer behind our own links and tokens.
     """
 
     store: Store
@@ -147,8 +145,7 @@ class OperatorContext:
     forgetter: Forgetter | None = None
     overhear: Callable[[Overhears], None] = unheard
     logins: Callable[[], Sequence[str]] = tuple
-    second: SecondLayer = NO_LAYER
-    bearer_of: Callable[[str], Awaitable[tuple[ProgramToken, Person]]] | None = None
+    auth: AuthLayer = NO_AUTH
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

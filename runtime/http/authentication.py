@@ -87,6 +87,11 @@ class Authenticator:
         self._second = second
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
+    @property
+    def provider(self) -> str:
+        """Name of the provider at which people sign in and out; empty where they don't."""
+        return self._second.called
+
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
         """Visitor who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)

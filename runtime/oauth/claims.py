@@ -22,7 +22,7 @@ PROXY_PREFIX: Final = "auth:"
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a provider says of somebody. `email` is empty unless the provider verified it. `groups` is None where it says nothing of groups."""
+    """Somebody in the words of a provider. `email` is empty unless the provider verified it. `groups` is None where it says nothing of groups."""
 
     subject: str
     name: str = ""

@@ -55,7 +55,7 @@ class OpenIdClient(IssuerClient):
         return self._granted(endpoints, told), token
 
     async def userinfo(self, endpoints: Endpoints, token: str) -> dict[str, Any]:
-        """What it says of whoever the token is of, now. Errors: IssuerRefused for a token that it takes no more."""
+        """Claims about whoever the token is of, now. Errors: IssuerRefused for a token that it takes no more."""
         status, told = await self._ask("GET", endpoints.userinfo, bearer=token)
         if status == 200 and told:
             return told

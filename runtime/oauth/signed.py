@@ -81,7 +81,7 @@ def _algorithm(row: Mapping[str, Any]) -> str:
 
 
 def checked(token: str, keys: Sequence[PyJWK], terms: SignedTerms, now: datetime) -> dict[str, Any]:
-    """What a token says, once its signature, its issuer, its audience and its times hold. Errors: SignedRefused."""
+    """The words of a token, once its signature, its issuer, its audience and its times hold. Errors: SignedRefused."""
     told = _verified(token, keys)
     _check_issuer(told, terms)
     _check_times(told, now.timestamp())

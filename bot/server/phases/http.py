@@ -112,9 +112,8 @@ def _operators(
     return OperatorContext(
         store=store,
         sink=engine.sink,
-        links=at.auth.links,
-        second=at.auth.page,
-        bearer_of=at.auth.holder,
+        links=at.links,
+        auth=at.auth,
         notifier=base.notifier,
         web_account=web_identity,
         now=store.now,
