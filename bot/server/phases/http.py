@@ -69,7 +69,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
-        others=base.instruments.routes(),
+        others=[*base.instruments.routes(), *at.auth.routes],
         hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
@@ -114,7 +114,8 @@ def _operators(
     return OperatorContext(
         store=store,
         sink=engine.sink,
-        links=store.people,
+        links=at.links,
+        auth=at.auth,
         notifier=base.notifier,
         web_account=web_identity,
         now=store.now,

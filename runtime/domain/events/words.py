@@ -174,6 +174,8 @@ OF_PEOPLE: Final = {
     "link made": EventWord("person.link_made", "A link to sign in was made."),
     "link used": EventWord("person.signed_in", "A person signed in."),
     "signed out": EventWord("person.signed_out", "A person was signed out."),
+    "turned away": EventWord("person.turned_away", "Somebody who came with a provider's word wasn't let in."),
+    "identity added": EventWord("person.identity_added", "A person got one more identity."),
     "away": EventWord("person.away", "A person is away."),
     "back": EventWord("person.back", "A person is back."),
     "paired": EventWord("person.paired", "A pairing code was accepted."),
