@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from bench import program
 from bench.__main__ import main
 from bench.benches import BENCHES, Found
 from bench.click import commits
@@ -80,19 +82,33 @@ tools and workflows, whose own tests run what they measure."""
 
 
 @pytest.mark.timeout(200)
-def test_the_short_variant_prints_every_figure_and_judges_nothing(tmp_path: Path) -> None:
-    prints_every_figure([name for name in BENCHES if name not in LONG], tmp_path / "figures.json", JUDGED)
+def test_the_short_variant_prints_every_figure_and_judges_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, which may fork programs already."""
+    names = [name for name in BENCHES if name not in LONG]
+    kept, ends = tmp_path / "figures.json", signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(sys, "argv", ["bench", *names, "--short", "--json", str(kept)])
+    monkeypatch.setattr(program, "are_forked", False)  # it sets that
+    try:
+        code = main()
+    finally:
+        signal.signal(signal.SIGTERM, ends)
+    told = capsys.readouterr()
+    prints_every_figure(subprocess.CompletedProcess(names, code, told.out, told.err), names, kept, JUDGED)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("name", LONG)
 def test_the_short_variant_of_each_other_prints_every_figure(name: str, tmp_path: Path) -> None:
-    prints_every_figure([name], tmp_path / "figures.json", LONG[name])
+    kept = tmp_path / "figures.json"
+    prints_every_figure(run("bench", name, "--short", "--json", str(kept)), [name], kept, LONG[name])
 
 
-def prints_every_figure(names: list[str], kept: Path, wanted: list[str]) -> None:
-    ended = run("bench", *names, "--short", "--json", str(kept))
+def prints_every_figure(
+    ended: subprocess.CompletedProcess[str], names: list[str], kept: Path, wanted: list[str]
+) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "nothing is judged" in ended.stdout
     assert {name for name in BENCHES if f"measuring {name} " in ended.stderr} == set(names)
