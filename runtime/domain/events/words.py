@@ -124,6 +124,7 @@ OF_WORK: Final = {
     "skill accepted": EventWord("skill.accepted", "A skill was accepted."),
     "skill changed": EventWord("skill.changed", "Another form of a skill was accepted."),
     "skill waits": EventWord("skill.waiting", "A skill waits for an owner's word."),
+    "skill left out": EventWord("skill.left_out", "An owner left a form of a skill out."),
     "skill removed": EventWord("skill.removed", "A skill was given up."),
     "sign-in made": EventWord("login.made", "Somebody signed in at an issuer of tokens."),
     "sign-in dropped": EventWord("login.dropped", "Somebody signed out at an issuer of tokens."),
