@@ -155,7 +155,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
     "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),
-    "bot/auth/admitting.py": (frozenset({"admit"}), "a person's name, as their own provider has it, cleaned like a stranger's"),
+    "bot/auth/admitting.py": (
+        frozenset({"admit"}),
+        "a person's name, as their own provider has it, cleaned like a stranger's",
+    ),
     "bot/wiring/safety/guard.py": (frozenset({"note_fact"}), "names and marks of findings"),
     "bot/wiring/safety/scan.py": (frozenset({"put_texts"}), "what the guard made of it"),
     "bot/wiring/schedules.py": (

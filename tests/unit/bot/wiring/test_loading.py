@@ -40,6 +40,7 @@ WITH_MODEL: Final = '[embeddings]\nname = "openai/small"\napi_base = "http://127
 
 LATE: Final = {
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
+    *("bot.auth.parts", "runtime.oauth.openid", "jwt"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
     *(
         "tools.browser.tools",
