@@ -40,7 +40,9 @@ def layer_of(
         terms = ForwardTerms(auth.url, auth.user_header, auth.groups_header, auth.name_header)
         forward = ForwardAuth(terms, door, ticks=ticks)
         return store.people, AuthLayer(SecondLayer(ask=forward.visitor), forward.holder)
-    provider = Provider(provider_terms(auth), groups_claim=auth.groups_claim, audience=auth.audience, now=store.now, ticks=ticks)
+    provider = Provider(
+        provider_terms(auth), groups_claim=auth.groups_claim, audience=auth.audience, now=store.now, ticks=ticks
+    )
     sealer = login_sealer_of(settings)
     links = ProviderLinks(
         store.people,

@@ -46,6 +46,7 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.pushes import PushStore
 from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
@@ -130,6 +131,7 @@ class Store:
     events: EventStore
     feedback: FeedbackStore
     programs: ProgramStore
+    pushes: PushStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -178,6 +180,7 @@ class Store:
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
             programs=ProgramStore(*given),
+            pushes=PushStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

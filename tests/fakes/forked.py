@@ -195,6 +195,7 @@ def _live(
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
+    sys.path[:0] = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
     sys.argv = [module, *arguments]
     sys.modules.pop(module, None)  # what was loaded to be looked into is not what runs
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -65,7 +65,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
         *("drop_trigger", "pause_trigger", "resume_trigger"),
-        *("begin_cursor", "keep_sinks", "sink_reached", "sink_told"),
+        *("begin_cursor", "leave_sink", "drop_sinks", "sink_reached", "sink_told"),
+        *("put_push", "drop_push", "push_told", "push_failed"),
         *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(

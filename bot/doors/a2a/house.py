@@ -11,12 +11,14 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot.doors.a2a.card import card, old_card
+from bot.doors.a2a.pushes import A2aPushes
 from bot.doors.a2a.tasks import A2aTasks
 from bot.doors.a2a.wire import OLD_NAMES, A2aError, Code, Dialect, Method, Shown, failure, task, updates
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing
 from bot.doors.streams import STREAM_BEAT, STREAM_LIFE, Streams, begun, sent
 from bot.operator.context import OperatorContext
+from runtime.contract import SignalId
 from runtime.domain.programs.followed import Followed
 from runtime.http.bodies import BODY_LIMIT, read_object
 from runtime.http.errors import Refusal
@@ -30,7 +32,6 @@ PEER_BEAT: Final = b": still here\n\n"
 BY_POST: Final = "Send requests of A2A by POST, as JSON-RPC."
 NO_VERSION: Final = "This version of A2A isn't spoken here. There are 1.0 and 0.3."
 NO_METHOD: Final = "There is no method {name!r}."
-NO_PUSH: Final = "Push notifications aren't sent. Follow the task by SubscribeToTask, or ask by GetTask."
 NO_REQUEST: Final = "This is no request of JSON-RPC 2.0."
 OVER_ALREADY: Final = "This task is over, so nothing more comes of it. GetTask has it."
 CODES_OF_STATUS: Final[Mapping[int, Code]] = {404: Code.TASK_NOT_FOUND, 422: Code.INVALID_PARAMS}
@@ -42,6 +43,7 @@ class A2aHouse:
         self._context = context
         self._conversing = conversing
         self._tasks = A2aTasks(context, conversing)
+        self._pushes = A2aPushes(context, self._tasks)
         self._streams = Streams()
         self._answers: Mapping[Method, Callable[[Caller, Shown, str, Dialect], Awaitable[Shown]]] = {
             Method.SEND: self._send,
@@ -84,7 +86,9 @@ class A2aHouse:
         given: Shown = params if isinstance(params, dict) else {}
         agent = request.path.removeprefix(A2A_PATH).strip("/")
         if method in PUSH:
-            raise A2aError(Code.PUSH_NOTIFICATION_NOT_SUPPORTED, NO_PUSH)
+            return web.json_response(
+                _reply(asked.get("id"), result=await self._pushes.answer(method, caller, given, dialect))
+            )
         if method is Method.CARD:
             names = self._conversing.agents(caller)
             return web.json_response(_reply(asked.get("id"), result=self._card(request, dialect, names)))
@@ -94,13 +98,21 @@ class A2aHouse:
         return web.json_response(_reply(asked.get("id"), result=result))
 
     async def _send(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
-        taken = await self._tasks.send(caller, given, agent)
+        taken = await self._taken(caller, given, agent, dialect)
         terms = given.get("configuration") or {}
         is_held = not terms.get("returnImmediately", False) and terms.get("blocking", True)
         within = PEER_HELD_MAX if is_held else timedelta()
         found = await self._conversing.answered(caller, taken, within)
         made = task(found, dialect)
         return made if dialect is Dialect.OLD else {"task": made}
+
+    async def _taken(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> SignalId:
+        """The message, taken in, and the place that came with it."""
+        place = await self._pushes.wanted(given, dialect)
+        name = await self._tasks.send(caller, given, agent)
+        if place is not None:
+            await self._pushes.keep(caller, name, place, dialect)
+        return name
 
     async def _get(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
         found = await self._tasks.found(caller, given)
@@ -127,7 +139,7 @@ class A2aHouse:
         """The task as it stands, and each change until it is over or asks people."""
         with self._streams.opened(caller):
             if method is Method.STREAM:
-                name = await self._tasks.send(caller, given, agent)
+                name = await self._taken(caller, given, agent, dialect)
                 first = await self._conversing.look(caller, name)
             else:
                 first = await self._tasks.found(caller, given)

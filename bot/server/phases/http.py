@@ -24,6 +24,7 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
+from bot.settings.settings import Settings
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
@@ -37,6 +38,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from adapters.webhook.adapter import Webhooks
+    from bot.wiring.events.pushes import PushWay
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -149,12 +151,20 @@ def _operators(
         skills=engine.skills.every.look,
         files=partial(_files, base),
         keep=partial(_keep, base),
+        push_way=cache(partial(push_way, settings)),
         logins=lambda: [table.name for table in settings.logins],
         overhear=engine.couriers.overhear,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
+
+
+def push_way(settings: Settings) -> PushWay:
+    """Made with its first use: few programs want to be told."""
+    from bot.wiring.events.pushes import push_way_of
+
+    return push_way_of(settings)
 
 
 def _files(base: StorePhase) -> FileTransfer:

@@ -161,6 +161,7 @@ OF_DELIVERIES: Final = {
 OF_PEOPLE: Final = {
     "token made": EventWord("token.made", "A program got a token."),
     "token revoked": EventWord("token.revoked", "A token was revoked."),
+    "push dropped": EventWord("push.dropped", "A place for push notifications was given up: it took none for long."),
     "token in an address": EventWord("token.exposed", "A token came in an address, and was refused."),
     "person added": EventWord("person.added", "A person became known."),
     "person renamed": EventWord("person.renamed", "A person was renamed."),

@@ -1,8 +1,8 @@
-"""Table of tokens, by which programs speak through the API."""
+"""Tables of programs that speak through the API: their tokens, and places that are told of their tasks."""
 
 from __future__ import annotations
 
-from sqlalchemy import Table, UniqueConstraint
+from sqlalchemy import PrimaryKeyConstraint, Table, UniqueConstraint
 
 from runtime.store.tables.columns import maybe_number, metadata, number, words
 
@@ -22,4 +22,23 @@ tokens = Table(
     maybe_number("used_at"),
     maybe_number("revoked_at"),
     UniqueConstraint("hash"),
+)
+
+# A row until its task is over and its place was told so. `task` is the id of the program's message, `sealed` the address with
+# its credentials, which only the key of the nodes opens. `told` counts the stages of the task that were taken there, `tries`
+# the failures since then; nothing is sent before `due_at`.
+pushes = Table(
+    "pushes",
+    metadata,
+    words("task"),
+    words("name"),
+    words("program"),
+    words("dialect"),
+    words("sealed"),
+    number("told"),
+    number("tries"),
+    number("due_at"),
+    number("made_at"),
+    words("fault"),
+    PrimaryKeyConstraint("task", "name"),
 )

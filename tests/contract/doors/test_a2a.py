@@ -107,10 +107,7 @@ async def test_the_open_card_tells_no_agent_and_the_extended_one_those_of_the_to
     async with client(doors, "peer") as app:
         told_of = await app.get_extended_agent_card(wire.GetExtendedAgentCardRequest())
         assert [one.id for one in told_of.skills] == ["main", "ops", "finance"]
-        with pytest.raises(errors.PushNotificationNotSupportedError):
-            await app.create_task_push_notification_config(
-                wire.TaskPushNotificationConfig(task_id="x", url="https://example.org")
-            )
+        assert told_of.capabilities.push_notifications
 
 
 async def test_what_is_no_request_of_a_peer_is_refused_with_its_reason(doors: Doors) -> None:

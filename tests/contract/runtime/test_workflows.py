@@ -403,6 +403,7 @@ async def test_a_schedule_that_changes_while_its_run_waits_lets_that_end_as_it_b
         await process.rest()
         await process.booking.change(schedule.id, ScheduleRequest(task=after), await at.asker())
         [card] = await any_stage.pending()
+        assert ("asking (begun by" in card.card) is (begins is TaskKind.WORKFLOW)  # the card names both
         await process.click(card.id, Choice.APPROVE)
         await process.rest()
     assert len(write.calls) == 1

@@ -1,0 +1,17 @@
+"""Pushes: places of programs that are told each change of a task."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0047"
+down_revision = "0046"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "pushes",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("task", "name", "program", "dialect", "sealed")),
+        *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("told", "tries", "due_at", "made_at")),
+        sa.Column("fault", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("task", "name", name=op.f("pk_pushes")),
+    )
