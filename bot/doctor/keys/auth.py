@@ -53,7 +53,7 @@ def _audience(auth: AuthSection) -> Sequence[Finding]:
 
 
 def _roles(auth: AuthSection) -> str:
-    return "; ".join(_role(role, names) for role, names in reversed(auth.by_role.items()) if names)
+    return "; ".join(_role(role, names) for role, names in reversed([*auth.by_role.items()]) if names)
 
 
 def _role(role: Role, names: Sequence[str]) -> str:
