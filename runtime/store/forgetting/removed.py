@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Select, bindparam, exists, func, or_, select, union
+from sqlalchemy import Column, ColumnElement, Select, Text, bindparam, exists, func, or_, select, union
 
 from runtime.contract import Address, Person, PersonId, Role
 from runtime.store.intake.listing import OTHERS_SPOKE
@@ -35,7 +35,7 @@ SPOKE_IN_ROOM = select(signals.c.address).where(signals.c.actor == bindparam("id
 
 
 def _is_below(address: Column[Any]) -> ColumnElement[bool]:
-    room = bindparam("room")
+    room: ColumnElement[str] = bindparam("room", type_=Text)
     return or_(address == room, func.substr(address, 1, func.length(room) + 1) == room + "/")
 
 
