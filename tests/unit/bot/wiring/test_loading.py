@@ -39,7 +39,7 @@ WITH_MODEL: Final = '[embeddings]\nname = "openai/small"\napi_base = "http://127
 
 
 LATE: Final = {
-    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes"),
+    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
     *(
