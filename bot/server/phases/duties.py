@@ -79,7 +79,7 @@ def duties_of(
     yield from _alarms(base, at, engine)
     yield from _of_events(base, at, engine)
     yield PushWatch(
-        is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base)
+        is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base, at)
     ).run
     if engine.interceptors:
         yield from engine.interceptors.duties()
@@ -138,9 +138,10 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
     yield sinks.run
 
 
-def _pusher(base: StorePhase) -> Pusher:
+def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
     """Tells programs of their tasks; made once a place is to be told."""
     from bot.doors.a2a.pushing import Pusher
+    from bot.doors.a2a.wire import link_of
 
     return Pusher(
         pushes=base.store.pushes,
@@ -148,6 +149,7 @@ def _pusher(base: StorePhase) -> Pusher:
         way=push_way(base.settings),
         take=base.membership.take,
         now=base.store.now,
+        link=link_of(base.settings.web.public_url, at.named),
         probe=base.probe,
     )
 

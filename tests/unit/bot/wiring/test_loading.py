@@ -47,7 +47,7 @@ WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = 
 
 
 LATE: Final = {
-    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes"),
+    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
     *("bot.auth.parts", "runtime.oauth.openid", "jwt"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
