@@ -17,6 +17,7 @@ from bot.node.lock import control_of
 from bot.operator.client import connected
 from tests.e2e.house import ROOT, House, environment, open_house
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
+from tests.fakes import forked
 from tests.fakes.channel_driver import Driver
 from tests.fakes.serve import spawned
 from tests.faults.program import Program, living
@@ -143,17 +144,10 @@ async def unsettled(data: Path) -> object:
 
 
 def command(folder: Path, *arguments: str) -> str:
-    ended = subprocess.run(
-        [sys.executable, "-m", "bot", *arguments],
-        cwd=folder,
-        env=environment(folder, SIGNALBOX_DATA_DIR=str(folder / "data")),
-        capture_output=True,
-        text=True,
-        timeout=45,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    given = environment(folder, SIGNALBOX_DATA_DIR=str(folder / "data"))
+    ended = forked.run("bot", *arguments, folder=folder, environment=given, seconds=45)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout.decode()
 
 
 # --------------------------------------------------------------------------------------------------------- bad input
