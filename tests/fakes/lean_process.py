@@ -78,7 +78,9 @@ async def lean() -> Seen:
 async def first_call(model: str) -> Seen:
     """Parts and processor time that loading ahead takes, and the longest work that holds the loop."""
     gaps, full = [0.0], list[str]()
-    gc.callbacks.append(lambda phase, told: full.append(phase) if told["generation"] == 2 and phase == "start" else None)
+    gc.callbacks.append(
+        lambda phase, told: full.append(phase) if told["generation"] == 2 and phase == "start" else None
+    )
     before = gc.get_threshold()
     singing = asyncio.create_task(canary(gaps))
     used = time.process_time()
