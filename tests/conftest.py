@@ -18,6 +18,7 @@ from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 
 from tests import once
+from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
@@ -67,6 +68,8 @@ gc.disable()  # until all is loaded
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
     config.pluginmanager.register(WithExamples())
+    if config.getoption("dist", default="no") != "no" and not hasattr(config, "workerinput"):
+        forked.share()
 
 
 class WithExamples:
