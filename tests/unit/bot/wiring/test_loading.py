@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from bot.settings.settings import load
 from bot.wiring.safety.guard import door_of
+from tests.fakes.fresh import SERVING, AllFresh
 
-ROOT: Final = Path(__file__).parents[4]
+pytestmark = pytest.mark.xdist_group("fresh")
+
 LOOK: Final = """
 import asyncio, dataclasses, gc, json, sys
-import bot.node.lean
 import aiohttp.connector
 from collections import Counter
 from pathlib import Path
@@ -49,7 +47,9 @@ WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = 
 
 
 LATE: Final = {
+    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
+    *("bot.auth.parts", "runtime.oauth.openid", "jwt"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
     *(
         "tools.browser.tools",
@@ -72,14 +72,18 @@ LATE: Final = {
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+def loaded(tmp_path_factory: pytest.TempPathFactory, fresh: AllFresh) -> list[list[str]]:
     """Modules of one process, which is built without memory, then as it comes, then with embeddings, then with an interceptor,
     then with a key that it was started with before."""
     folder = tmp_path_factory.mktemp("loaded")
     (folder / "keyed").mkdir()
     (folder / "signalbox.toml").write_text(WITH_KEY)
     door_of(load(folder / "signalbox.toml", environ={}), str)
-    return looked_at(folder, "[memory]\nenabled = false\n", "", WITH_MODEL, WITH_INTERCEPTOR, WITH_KEY)
+    settings = ("[memory]\nenabled = false\n", "", WITH_MODEL, WITH_INTERCEPTOR, WITH_KEY)
+    ended = fresh.after(*SERVING).run(LOOK, str(folder), *settings)
+    assert ended.returncode == 0, ended.stderr
+    found: list[list[str]] = json.loads(ended.stdout.splitlines()[-1])
+    return found
 
 
 def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_off(loaded: list[list[str]]) -> None:
@@ -108,16 +112,3 @@ def test_an_idle_process_has_not_loaded_what_nobody_has_used(loaded: list[list[s
 def test_a_process_with_a_key_has_not_loaded_what_seals_it(loaded: list[list[str]]) -> None:
     assert "runtime.models.litellm_model" in loaded[4]
     assert [name for name in loaded[4] if name.startswith("cryptography")] == []
-
-
-def looked_at(folder: Path, *settings: str) -> list[list[str]]:
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", LOOK, str(folder), *settings],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    found: list[list[str]] = json.loads(ended.stdout.splitlines()[-1])
-    return found
