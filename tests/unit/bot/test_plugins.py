@@ -126,7 +126,9 @@ def test_commands_list_show_and_check_files(written: Path, monkeypatch: pytest.M
     (written / "tools.d" / "dice.py").write_text(
         "import nothing_like_this\n" + (written / "tools.d" / "dice.py").read_text()
     )
-    assert "can't be used: dice.py:1: ModuleNotFoundError: No module named 'nothing_like_this'" in told("show", "roll")[1]
+    assert (
+        "can't be used: dice.py:1: ModuleNotFoundError: No module named 'nothing_like_this'" in told("show", "roll")[1]
+    )
     code, checked = told("check")
     assert code == 1
     assert "broken.py:1: invalid syntax" in checked
