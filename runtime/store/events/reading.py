@@ -34,7 +34,7 @@ OF_DELIVERIES: Final = (
     .outerjoin(runs, runs.c.id == deliveries.c.run_id)
     .where(deliveries.c.id.in_([bindparam(f"i{n}") for n in range(SLICE_ROWS)]))
 )
-_NOTHING: Final = literal_column("''")
+_NOTHING: Final[ColumnElement[str]] = literal_column("''")
 OF_SCHEDULES: Final = _among(schedules.c.id, schedules.c.home, _NOTHING.label("s"), _NOTHING.label("r"))
 """The room where a schedule was planned: its work may be shown in several."""
 OF_OCCURRENCES: Final = (
