@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from tests import once
 from tests.fakes.forked import LOADED
+from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.turns import in_turns, keep_groups
@@ -127,6 +128,14 @@ def postgres() -> Iterator[Postgres]:
     """One server a test process; take a `create_database()` of your own from it."""
     with Postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def fresh() -> Iterator[AllFresh]:
+    """Python that has loaded nothing but what a test names."""
+    made = AllFresh()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
+from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -104,7 +105,7 @@ class OperatorContext:
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
-    their tasks.
+    their tasks, and `auth` the layer behind our own links and tokens.
     """
 
     store: Store
@@ -152,6 +153,7 @@ class OperatorContext:
     overhear: Callable[[Overhears], None] = unheard
     logins: Callable[[], Sequence[str]] = tuple
     push_way: Callable[[], PushWay] = no_push_way
+    auth: AuthLayer = NO_AUTH
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

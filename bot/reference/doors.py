@@ -36,6 +36,7 @@ $ signalbox tokens revoke build-server
 - `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own (`build-*`: a glob
   without a colon is about those alone). Without it a user's token has its own rooms.
 - A program speaks as `api:NAME`, so [rooms](access.md) can let it in or block it by that name.
+- People with a provider's token speak as `oidc:SUBJECT`, without a token of ours: [Sign-in](sign-in.md#the-api).
 - `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
 
 Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.

@@ -60,6 +60,8 @@ class Endpoints:
     device: str = ""
     revocation: str = ""
     names_itself: bool = False
+    userinfo: str = ""
+    keys: str = ""
 
 
 def metadata_places(issuer: str) -> list[str]:
@@ -85,6 +87,8 @@ def endpoints_of(terms: IssuerTerms, metadata: Mapping[str, Any]) -> Endpoints:
         device=terms.device_endpoint or str(metadata.get("device_authorization_endpoint") or ""),
         revocation=terms.revocation_endpoint or str(metadata.get("revocation_endpoint") or ""),
         names_itself=metadata.get("authorization_response_iss_parameter_supported") is True,
+        userinfo=str(metadata.get("userinfo_endpoint") or ""),
+        keys=str(metadata.get("jwks_uri") or ""),
     )
     if not found.token:
         raise IssuerRefused("metadata", "it names no address for tokens; set token_endpoint")
@@ -123,8 +127,8 @@ class Proof:
         return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).decode().rstrip("=")
 
 
-def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str) -> str:
-    """Address of the page at which a person signs in."""
+def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str, nonce: str = "") -> str:
+    """Address of the page at which a person signs in. `nonce` is what an ID token must repeat."""
     asked = {
         "response_type": "code",
         **terms.asked(),
@@ -132,6 +136,7 @@ def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str
         "state": proof.state,
         "code_challenge": proof.challenge,
         "code_challenge_method": "S256",
+        **({"nonce": nonce} if nonce else {}),
     }
     mark = "&" if urlsplit(endpoints.authorization).query else "?"
     return f"{endpoints.authorization}{mark}{urlencode(asked)}"

@@ -127,7 +127,7 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
 
 def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
     """Sinks that are told what happens."""
-    sinks = event_sinks_of(
+    sinks, at.reload.taken = event_sinks_of(
         base.settings,
         base.store,
         engine.door,
@@ -135,8 +135,7 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         take=base.membership.take,
         tell=partial(_post_to_operators, base, at, engine),
     )
-    if sinks:
-        yield sinks.run
+    yield sinks.run
 
 
 def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
@@ -301,11 +300,14 @@ async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePh
     await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
-async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:
+async def _post_to_operators(
+    base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, told: str | Content
+) -> None:
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
     room = at.accounts.address(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
-    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, Content(text)))
+    content = Content(told) if isinstance(told, str) else told
+    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, content))

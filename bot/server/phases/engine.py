@@ -301,6 +301,8 @@ def _clean_words_of_base(base: StorePhase, door: Door) -> None:
     """Give the guard to parts that were made before there was one."""
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
+    for tokens in base.tokens.values():
+        tokens.holds = door.guard.know
 
 
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
@@ -358,19 +360,20 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
-        at_work=_at_work(base),
+        at_work=_at_work(base, door),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
 
 
-def _at_work(base: StorePhase) -> AtWork:
+def _at_work(base: StorePhase, door: Door) -> AtWork:
     secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
     if not base.settings.mcp:
         return AtWork(secrets=secrets, bound=secrets.secrets)
     from bot.wiring.logins.grants import shared_grants
 
-    return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
+    grants = shared_grants(base.settings, base.store.logins, base.new_id, holds=door.guard.know)
+    return AtWork(grants, secrets, secrets.secrets)
 
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:

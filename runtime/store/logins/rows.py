@@ -28,7 +28,8 @@ KEPT_COLUMNS = (
     logins.c.refusals,
     logins.c.trouble,
 )
-LOGINS = select(*KEPT_COLUMNS).order_by(logins.c.name)
+LOGINS = select(*KEPT_COLUMNS).where(logins.c.name.not_like("page:%")).order_by(logins.c.name)
+"""Without sessions of people at the page: `runtime.store.people.sessions`."""
 ONE_LOGIN = select(*KEPT_COLUMNS).where(logins.c.name == bindparam("n"))
 LOCKED_LOGIN = ONE_LOGIN.with_for_update()
 KEEP_LOGIN = put(logins)
