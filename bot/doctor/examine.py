@@ -16,6 +16,7 @@ from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
 from bot.doctor.machine.interceptors import check_interceptors
+from bot.doctor.machine.peers import check_peers
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
 from bot.doctor.machine.programs import check_git
@@ -82,6 +83,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "logins": check_logins,
     "auth": check_auth,
     "mcp": check_mcp,
+    "a2a": check_peers,
     "plugins": check_plugins,
     "interceptors": check_interceptors,
 }

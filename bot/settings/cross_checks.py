@@ -83,6 +83,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("triggers", "trigger"),
         ("databases", "database"),
         ("event_sinks", "sink"),
+        ("a2a", "peer"),
         ("logins", "sign-in"),
         ("interceptors", "interceptor"),
     ):

@@ -43,6 +43,7 @@ from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
+from bot.settings.programs.peers import PeerTable
 from bot.settings.programs.tables import ProgramsSection
 from bot.settings.safety.auth import AuthSection
 from bot.settings.safety.egress import Egress
@@ -203,6 +204,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    a2a: tuple[PeerTable, ...] = Field(default=(), description="Agents of other systems, which agents may ask.")
     logins: tuple[LoginTable, ...] = Field(default=(), description="Sign-ins at issuers of tokens.")
     git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(

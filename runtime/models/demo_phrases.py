@@ -54,6 +54,7 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_AIM_AT}
 {WHAT_I_WATCH}
 {WHAT_I_LOOK_UP}
+- `ask the peer NAME: TEXT` (an agent of another system; `list the peers`)
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -90,6 +91,8 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
         "agent_create",
         {},
     ),
+    (r"(?:ask the peer|ask peer) (?P<peer>[\w-]+):? ?(?P<text>.+)", "a2a_ask", {}),
+    (r"which peers are there\??|list (?:the )?peers", "a2a_peers", {}),
     (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?)(?: (?P<options>.+(?:,| or ).+))?", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
@@ -107,6 +110,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "delegate",
     "delegate_many",
     "hand_over",
+    "a2a_ask",
     "agent_create",
     "skill_run",
 }

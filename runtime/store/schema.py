@@ -28,6 +28,7 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.processes import processes as processes
+from runtime.store.tables.programs import peer_tasks as peer_tasks
 from runtime.store.tables.programs import pushes as pushes
 from runtime.store.tables.programs import tokens as tokens
 from runtime.store.tables.room_marks import room_marks as room_marks

@@ -46,6 +46,7 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.peers import PeerTaskStore
 from runtime.store.programs.pushes import PushStore
 from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
@@ -132,6 +133,7 @@ class Store:
     feedback: FeedbackStore
     programs: ProgramStore
     pushes: PushStore
+    peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -181,6 +183,7 @@ class Store:
             feedback=FeedbackStore(*given),
             programs=ProgramStore(*given),
             pushes=PushStore(*given),
+            peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

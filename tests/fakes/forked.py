@@ -7,6 +7,7 @@ and ends, that dies of a signal like any other; what it does not show is how it 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import multiprocessing
 import os
 import runpy
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -132,6 +134,16 @@ def begin(module: str, *arguments: str, folder: Path, environment: Mapping[str, 
     return Begun(process, os.fdopen(ours, encoding="utf-8"))
 
 
+def at_terminal(
+    terminal: int, module: str, *arguments: str, folder: Path, environment: Mapping[str, str], ignores: bool
+) -> ForkServerProcess:
+    """`python -m module` of somebody who sits at this terminal. With `ignores` SIGINT is ignored as it begins."""
+    ends = dict.fromkeys((0, 1, 2), terminal)
+    process = _process(module, arguments, folder, environment, ends, ignores)
+    process.start()
+    return process
+
+
 def run(
     module: str, *arguments: str, folder: Path, environment: Mapping[str, str], said: bytes = b"", seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
@@ -158,10 +170,15 @@ def run(
 
 
 def _process(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    ends: Mapping[int, int],
+    ignores: bool = False,
 ) -> ForkServerProcess:
     copies = {number: _End(end) for number, end in ends.items()}
-    given = (module, arguments, folder, dict(environment), copies)
+    given = (module, arguments, folder, dict(environment), copies, ignores)
     return _CONTEXT.Process(target=_live, args=given)
 
 
@@ -184,12 +201,22 @@ def _detached(copy: Any) -> int:
 
 
 def _live(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    ends: Mapping[int, int],
+    ignores: bool,
 ) -> None:
     """Be what `python -m module` would be. Without an end for its standard input it reads nothing."""
     for number, end in {0: os.open(os.devnull, os.O_RDONLY), **ends}.items():
         os.dup2(end, number)
         os.close(end)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # keys that are signals come to whoever's terminal it is
+    if ignores:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _text(0), _text(1), _text(2)  # type: ignore[misc]  # typed as constants
     os.chdir(folder)
     os.environ.clear()
@@ -205,4 +232,4 @@ def _text(number: int) -> TextIOWrapper:
     """Standard input, output or error, as Python opens them where the language is C.UTF-8."""
     raw = os.fdopen(number, "wb" if number else "rb", closefd=False)
     errors = "backslashreplace" if number == 2 else "surrogateescape"
-    return TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2)
+    return TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2 or raw.isatty())

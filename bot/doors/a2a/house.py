@@ -13,7 +13,7 @@ from aiohttp import web
 from bot.doors.a2a.card import card, old_card
 from bot.doors.a2a.pushes import A2aPushes
 from bot.doors.a2a.tasks import A2aTasks
-from bot.doors.a2a.wire import OLD_NAMES, A2aError, Code, Dialect, Method, Shown, failure, task, updates
+from bot.doors.a2a.wire import OLD_NAMES, A2aError, Code, Dialect, Method, Shown, failure, link_of, task, updates
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing
 from bot.doors.streams import STREAM_BEAT, STREAM_LIFE, Streams, begun, sent
@@ -24,6 +24,8 @@ from runtime.http.bodies import BODY_LIMIT, read_object
 from runtime.http.errors import Refusal
 
 A2A_PATH: Final = "/a2a"
+A2A_BODY_MAX_BYTES: Final = 8 * BODY_LIMIT
+"""Of a request: files come within messages."""
 CARD_PATH: Final = "/.well-known/agent-card.json"
 VERSION_HEADER: Final = "A2A-Version"
 PEER_HELD_MAX: Final = timedelta(seconds=280)
@@ -44,6 +46,7 @@ class A2aHouse:
         self._conversing = conversing
         self._tasks = A2aTasks(context, conversing)
         self._pushes = A2aPushes(context, self._tasks)
+        self._link = link_of(context.public_url, context.named)
         self._streams = Streams()
         self._answers: Mapping[Method, Callable[[Caller, Shown, str, Dialect], Awaitable[Shown]]] = {
             Method.SEND: self._send,
@@ -103,7 +106,7 @@ class A2aHouse:
         is_held = not terms.get("returnImmediately", False) and terms.get("blocking", True)
         within = PEER_HELD_MAX if is_held else timedelta()
         found = await self._conversing.answered(caller, taken, within)
-        made = task(found, dialect)
+        made = task(found, dialect, self._link)
         return made if dialect is Dialect.OLD else {"task": made}
 
     async def _taken(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> SignalId:
@@ -116,15 +119,15 @@ class A2aHouse:
 
     async def _get(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
         found = await self._tasks.found(caller, given)
-        return task(found, dialect, own=given.get("historyLength") != 0)
+        return task(found, dialect, self._link, own=given.get("historyLength") != 0)
 
     async def _list(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
         found, following, total = await self._tasks.listed(caller, given)
-        rows = [task(one, dialect, own=False) for one in found]
+        rows = [task(one, dialect, self._link, own=False) for one in found]
         return {"tasks": rows, "nextPageToken": following, "pageSize": len(rows), "totalSize": total}
 
     async def _cancel(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
-        return task(await self._tasks.cancelled(caller, given), dialect)
+        return task(await self._tasks.cancelled(caller, given), dialect, self._link)
 
     async def _stream(
         self,
@@ -146,7 +149,7 @@ class A2aHouse:
                 if first.state.is_over and dialect is Dialect.ONE:
                     raise A2aError(Code.UNSUPPORTED_OPERATION, OVER_ALREADY)
             response = await begun(request)
-            opening = task(first, dialect)
+            opening = task(first, dialect, self._link)
             await _tell(response, asked, opening if dialect is Dialect.OLD else {"task": opening})
             await self._follow(response, caller, asked, first, dialect)
             return response
@@ -156,14 +159,14 @@ class A2aHouse:
     ) -> None:
         last, beats = first, STREAM_LIFE // STREAM_BEAT
         if last.state.is_over or last.questions:
-            for event in updates(last, dialect):
+            for event in updates(last, dialect, self._link):
                 await _tell(response, asked, event)
             return
         for _ in range(beats):
             async with aclosing(self._conversing.follow(caller, first.id, STREAM_BEAT)) as changes:
                 async for found in changes:
                     if found.state is not last.state:
-                        for event in updates(found, dialect):
+                        for event in updates(found, dialect, self._link):
                             await _tell(response, asked, event)
                     last = found
                     if found.state.is_over or found.questions:
@@ -178,7 +181,7 @@ async def _tell(response: web.StreamResponse, asked: Shown, event: Shown) -> Non
 
 async def _read(request: web.Request) -> Shown:
     try:
-        asked = await read_object(request, BODY_LIMIT)
+        asked = await read_object(request, A2A_BODY_MAX_BYTES)
     except Refusal as refusal:
         if refusal.status == 413:
             raise

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from bot.doors.a2a.places import PushPlace
-from bot.doors.a2a.wire import Dialect, Shown, task, updates
+from bot.doors.a2a.wire import Dialect, FileLink, Shown, task, updates
 from bot.wiring.events.pushes import PUSH_TOOL, PushWay
 from runtime.contract import Now, Probe, no_probe
 from runtime.domain.ids import digest
@@ -55,6 +55,7 @@ class Pusher:
         way: PushWay,
         take: Callable[[str], Awaitable[Duty | None]],
         now: Now,
+        link: FileLink,
         probe: Probe = no_probe,
     ) -> None:
         self._pushes = pushes
@@ -62,6 +63,7 @@ class Pusher:
         self._way = way
         self._take = take
         self._now = now
+        self._link = link
         self._probe = probe
         self._busy: set[tuple[str, str]] = set()
 
@@ -131,7 +133,7 @@ class Pusher:
                 place.url,
                 tool=PUSH_TOOL,
                 headers=headers,
-                body=json.dumps(told(found, stage, dialect), ensure_ascii=False).encode(),
+                body=json.dumps(told(found, stage, dialect, self._link), ensure_ascii=False).encode(),
                 most=PUSH_ANSWER_MAX_BYTES,
                 timeout=PUSH_TIMEOUT,
             )
@@ -140,10 +142,10 @@ class Pusher:
         return "" if 200 <= answer.status < 300 else f"It answered {answer.status}."
 
 
-def told(found: Followed, stage: Stage, dialect: Dialect) -> Shown:
+def told(found: Followed, stage: Stage, dialect: Dialect, link: FileLink) -> Shown:
     """Body of a notification: the whole task in 0.3 and at its end, else the change of its state."""
     if stage.state.is_over:
-        whole = task(found, dialect, own=False)
+        whole = task(found, dialect, link, own=False)
         return whole if dialect is Dialect.OLD else {"task": whole}
     then = replace(found, state=stage.state, at=stage.at, ended_at=None, questions=stage.questions, text="", error="")
-    return task(then, dialect, own=False) if dialect is Dialect.OLD else updates(then, dialect)[-1]
+    return task(then, dialect, link, own=False) if dialect is Dialect.OLD else updates(then, dialect, link)[-1]

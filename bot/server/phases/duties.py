@@ -79,7 +79,7 @@ def duties_of(
     yield from _alarms(base, at, engine)
     yield from _of_events(base, at, engine)
     yield PushWatch(
-        is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base)
+        is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base, at)
     ).run
     if engine.interceptors:
         yield from engine.interceptors.duties()
@@ -138,9 +138,10 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
     yield sinks.run
 
 
-def _pusher(base: StorePhase) -> Pusher:
+def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
     """Tells programs of their tasks; made once a place is to be told."""
     from bot.doors.a2a.pushing import Pusher
+    from bot.doors.a2a.wire import link_of
 
     return Pusher(
         pushes=base.store.pushes,
@@ -148,6 +149,7 @@ def _pusher(base: StorePhase) -> Pusher:
         way=push_way(base.settings),
         take=base.membership.take,
         now=base.store.now,
+        link=link_of(base.settings.web.public_url, at.named),
         probe=base.probe,
     )
 
@@ -298,11 +300,14 @@ async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePh
     await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
-async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:
+async def _post_to_operators(
+    base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, told: str | Content
+) -> None:
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
     room = at.accounts.address(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
-    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, Content(text)))
+    content = Content(told) if isinstance(told, str) else told
+    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, content))

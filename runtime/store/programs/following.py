@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Integer, and_, bindparam, func, literal_column, select
 
-from runtime.contract import Address, Content, RunId, SignalId
+from runtime.contract import Address, ApprovalKind, Asking, Content, RunId, SignalId
 from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, SaidStep, state_of
 from runtime.store.schema import approvals, deliveries, runs, signals, steps, turns, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
@@ -42,7 +42,7 @@ ANSWER_TURN = select(turns.c.text).where(
     turns.c.session == bindparam("s"), turns.c.number == bindparam("n"), is_word(turns.c.role, "assistant")
 )
 OPEN_QUESTIONS = (
-    select(approvals.c.id, approvals.c.kind, approvals.c.tool, approvals.c.expires_at)
+    select(approvals.c.id, approvals.c.kind, approvals.c.tool, approvals.c.expires_at, approvals.c.card)
     .where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
     .order_by(approvals.c.id)
 )
@@ -96,7 +96,7 @@ def _bare(own: Sequence[Any], run: str | None, facts: RunFacts, answers: Sequenc
 def _with_run(bare: Followed, run: str, row: Sequence[Any], answers: Sequence[Content]) -> Op[Followed]:
     state, session, last, error, _, ended_at = row
     asked = yield OPEN_QUESTIONS, {"run": run}
-    questions = tuple(OpenQuestion(one[0], one[1], one[2], moment(one[3])) for one in asked)
+    questions = tuple(OpenQuestion(one[0], one[1], one[2], moment(one[3]), asked_in(one[1], one[4])) for one in asked)
     stands = state_of("", RunFacts(state, questions), answered=False)
     words = (yield ANSWER_TURN, {"s": session, "n": last}) if stands.is_over else []
     spent = (yield SPENT, {"run": run})[0]
@@ -113,6 +113,11 @@ def _with_run(bare: Followed, run: str, row: Sequence[Any], answers: Sequence[Co
         cost_micros=int(spent[2]),
         ended_at=maybe_moment(ended_at),
     )
+
+
+def asked_in(kind: str, card: str) -> str:
+    """Words of a question that is no call's; empty for others."""
+    return Asking.from_json(card).question if kind == ApprovalKind.ANSWER and card else ""
 
 
 def _answers(origin: str) -> Op[list[Content]]:

@@ -14,6 +14,7 @@ from runtime.contract import SignalId
 from runtime.domain.programs.followed import OpenQuestion
 from runtime.domain.programs.stages import PUSH_TRIES_MAX, Push, PushDue, PutQuestion, Story, push_delay
 from runtime.store.common import add, fact, held
+from runtime.store.programs.following import asked_in
 from runtime.store.protocol import Duty
 from runtime.store.schema import approvals, deliveries, pushes, runs, signals
 from runtime.store.sql.base import Base
@@ -79,6 +80,7 @@ PUSHES_DUE = (
         approvals.c.expires_at,
         approvals.c.asked_at,
         approvals.c.decided_at,
+        approvals.c.card,
     )
     .select_from(
         _page.outerjoin(signals, signals.c.id == _page.c.task)
@@ -182,7 +184,11 @@ def _story(rows: Sequence[Sequence[Any]]) -> Story | None:
         began_at=maybe_moment(began),
         ended_at=maybe_moment(ended),
         questions=[
-            PutQuestion(OpenQuestion(one[0], one[1], one[2], moment(one[3])), moment(one[4]), maybe_moment(one[5]))
+            PutQuestion(
+                OpenQuestion(one[0], one[1], one[2], moment(one[3]), asked_in(one[1], one[6])),
+                moment(one[4]),
+                maybe_moment(one[5]),
+            )
             for one in asked
         ],
         answered=bool(answered),

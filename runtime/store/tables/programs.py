@@ -1,8 +1,8 @@
-"""Tables of programs that speak through the API: their tokens, and places that are told of their tasks."""
+"""Tables of programs that speak through the API, places that are told of their tasks, and tasks of ours at peers."""
 
 from __future__ import annotations
 
-from sqlalchemy import PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from runtime.store.tables.columns import maybe_number, metadata, number, words
 
@@ -41,4 +41,20 @@ pushes = Table(
     number("made_at"),
     words("fault"),
     PrimaryKeyConstraint("task", "name"),
+)
+
+# A row for each call that gave a peer a task, by the run and the call. `sealed` is the question for whose answer the peer waits,
+# empty while it does not; `asks` counts those.
+peer_tasks = Table(
+    "peer_tasks",
+    metadata,
+    words("key", primary_key=True),
+    words("run_id"),
+    words("peer"),
+    words("task"),
+    words("context"),
+    words("sealed"),
+    number("asks"),
+    number("kept_at"),
+    Index("ix_peer_tasks_run", "run_id"),
 )

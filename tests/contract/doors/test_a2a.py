@@ -12,6 +12,7 @@ from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.types import a2a_pb2 as wire
 from a2a.utils import errors
 
+from runtime.domain.ids import digest
 from tests.contract.doors.conftest import Doors
 
 VERSIONS: Final = ("1.0", "0.3")
@@ -76,6 +77,36 @@ async def test_a_question_to_people_is_input_required_and_the_task_goes_on_once_
         await doors.answered("peer", name)
         task = await app.get_task(wire.GetTaskRequest(id=name))
         assert task.status.state == STATE.TASK_STATE_COMPLETED
+
+
+async def test_a_question_for_the_program_is_answered_by_a_message_of_its_task_and_files_go_both_ways(
+    doors: Doors,
+) -> None:
+    for number, version in enumerate(VERSIONS):
+        talk = f"tea {version}"
+        async with client(doors, "peer", version) as app:
+            asked = (await told(app, message("ask me Green or black?", f"m-{number}1", talk)))[-1].status_update
+            assert asked.status.state == STATE.TASK_STATE_INPUT_REQUIRED
+            assert "Green or black?" in asked.status.message.parts[0].text
+            with pytest.raises(errors.InvalidParamsError):
+                await told(app, message("green", f"m-{number}2", "another", asked.task_id))
+            for _ in range(2):  # a repeat is the same answer
+                events = await told(app, message("green", f"m-{number}2", "", asked.task_id))
+                assert events[0].task.id == asked.task_id
+            await doors.answered("peer", asked.task_id)
+            done = await app.get_task(wire.GetTaskRequest(id=asked.task_id))
+            assert "green" in done.artifacts[0].parts[0].text
+            with pytest.raises(errors.UnsupportedOperationError):
+                await told(app, message("black", f"m-{number}3", talk, asked.task_id))
+            path = f"inbox/{digest(b'leaves'.hex())[:10]}/tea.txt"
+            sent = message(f"send the file {path}", f"m-{number}4", talk)
+            sent.message.parts.append(wire.Part(raw=b"leaves", filename="../tea.txt", media_type="text/plain"))
+            task = (await told(app, sent))[0].task
+            await doors.answered("peer", task.id)
+            task = await app.get_task(wire.GetTaskRequest(id=task.id))
+            (file,) = [part for part in task.artifacts[0].parts if part.url]
+            assert (file.filename, file.media_type) == ("tea.txt", "text/plain")
+            assert (await doors.ask("peer", "GET", file.url)).body == "leaves"
 
 
 async def test_a_task_is_cancelled_once_followed_and_listed_for_its_own_program_alone(doors: Doors) -> None:

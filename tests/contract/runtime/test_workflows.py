@@ -659,5 +659,8 @@ async def test_an_operator_cancels_one_that_waits(any_stage: Stage) -> None:
         await process.rest()
     assert ended["state"] == "stopped"
     assert await any_stage.states() == [RunState.STOPPED]
+    [one] = await any_stage.store.workflows.begun()
+    resumed = to_resume(await any_stage.store.workflows.record(RunId(one.run))) or {}
+    assert resumed["done"] == {}  # the pause wasn't over, so whoever goes on makes it again
     with pytest.raises(Refusal, match="This workflow is over already"):
         await operations(process).cancel(begun["id"], OPERATOR)

@@ -12,6 +12,7 @@ from yarl import URL
 
 from bot.doors.a2a.places import PushPlace
 from bot.doors.a2a.pushing import DELIVERY_HEADER, PUSH_ROLE, Pusher
+from bot.doors.a2a.wire import link_of
 from bot.wiring.events.pushes import PUSH_TOOL, PushWay
 from runtime.contract import Probe, Role, SignalId, no_probe
 from runtime.domain.programs.followed import FollowState
@@ -62,6 +63,7 @@ class Told:
             way=way,
             take=lambda role: store.cluster.take(self.stage.lease, role),
             now=self.stage.clock,
+            link=link_of("", str),
             probe=probe,
         )
         duty, due = await self.stage.duty(PUSH_ROLE), await store.pushes.due()

@@ -156,6 +156,7 @@ def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path
         ["audit", "verify"],
         ["doctor"],
         ["secrets", "list"],
+        ["init", "--yes", "--data-dir", "other", "--config", "other.toml"],
         ["version"],
     ],
 )
