@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from html import escape
+from posixpath import normpath
 from secrets import token_urlsafe
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from aiohttp import web
 
@@ -71,7 +72,7 @@ def inside(path: str | None) -> str:
     '/console/runs?state=done'
     >>> {
     ...     inside(one)
-    ...     for one in ("https://evil.example", "//evil.example", "/\\\\evil.example", "javascript:x", "", None)
+    ...     for one in ("https://evil.example", "//evil.example", "/\\\\evil.example", "javascript:x", "/%6cink/x", "", None)
     ... }
     {'/'}
     """
@@ -82,7 +83,8 @@ def inside(path: str | None) -> str:
     except ValueError:
         return HOME
     is_ours = not parts.scheme and not parts.netloc and not path.startswith("//")
-    return path if is_ours and not parts.path.startswith((SIGN_IN_PATH, SIGN_OUT_PATH, "/link/")) else HOME
+    place = normpath(unquote(parts.path))  # as a browser and our routes read it
+    return path if is_ours and not place.startswith((SIGN_IN_PATH, SIGN_OUT_PATH, "/link/")) else HOME
 
 
 def begun_cookie(state: str) -> str:
