@@ -16,6 +16,8 @@ from runtime.store.protocol.people import Admission, Unadmitted
 TURNED_AWAY_NOTED_EACH: Final = timedelta(minutes=10)
 """The same reason about the same person is in the audit that often: whoever repeats it can't fill that."""
 TURNED_AWAY_IN_MIND: Final = 1_000
+NOBODY_NOTED_MAX: Final = 50
+"""Reasons about nobody in that time. Anybody can come with a token or a page that has a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class Doorkeeper:
         return found
 
     async def record(self, who: str, why: str) -> None:
-        """Into the audit, unless it is there since a short while."""
+        """Into the audit, unless it is there since a short while, or too much is."""
         now = self.ticks()
-        before = self._noted.get((who, why))
-        if before is not None and now - before < TURNED_AWAY_NOTED_EACH.total_seconds():
+        young = TURNED_AWAY_NOTED_EACH.total_seconds()
+        self._noted = {key: at for key, at in self._noted.items() if now - at < young}
+        alike = sum(bool(one) == bool(who) for one, _ in self._noted)
+        if (who, why) in self._noted or alike >= (TURNED_AWAY_IN_MIND if who else NOBODY_NOTED_MAX):
             return
-        if len(self._noted) >= TURNED_AWAY_IN_MIND:
-            self._noted.clear()
         self._noted[who, why] = now
         await self.people.note_turned_away(who, why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.auth.admitting import Doorkeeper
@@ -63,7 +63,8 @@ class SignedTokens:
         if person is None:
             self._known.pop(digest(secret), None)
             raise unknown(not_admitted(Unadmitted.UNKNOWN, self._called, known.claims.identity))
-        return spoken_for(known.claims.identity, min(known.role, person.role)), person
+        role = min(known.role, person.role)
+        return spoken_for(known.claims.identity, role), replace(person, role=role)
 
     async def _checked(self, secret: str) -> _Known:
         at, why = self._turned_away.get(digest(secret), (0.0, ""))

@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from bot.auth.admitting import Doorkeeper
-from bot.auth.provider import Provider
+from bot.auth.provider import AWAY_FOR, Provider
 from bot.auth.words import PROVIDER_REFUSED, SESSION_OVER, away, not_admitted
 from bot.wiring.logins.tokens import OTHER_KEY, LoginBook, LoginTokens, new_grant, place_of
 from runtime.contract import Identity, Links, Person
@@ -36,8 +36,6 @@ SESSION_PREFIX: Final = "sbp_"
 SESSION_TOKEN_BYTES: Final = 24
 ASKED_AGAIN_AFTER: Final = timedelta(seconds=60)
 """Age of the provider's word after which it is asked again: a role that it took away is gone by then."""
-AWAY_FOR: Final = timedelta(seconds=3)
-"""Time for which nobody else waits for a provider that didn't answer."""
 READ_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How long another node's change of a session or a person may go unnoticed."""
 SESSIONS_IN_MIND: Final = 1_000
