@@ -72,7 +72,15 @@ def inside(path: str | None) -> str:
     '/console/runs?state=done'
     >>> {
     ...     inside(one)
-    ...     for one in ("https://evil.example", "//evil.example", "/\\\\evil.example", "javascript:x", "/%6cink/x", "", None)
+    ...     for one in (
+    ...         "https://evil.example",
+    ...         "//evil.example",
+    ...         "/\\\\evil.example",
+    ...         "javascript:x",
+    ...         "/%6cink/x",
+    ...         "",
+    ...         None,
+    ...     )
     ... }
     {'/'}
     """
