@@ -212,11 +212,14 @@ async def test_a_quiet_stream_beats_and_a_voided_link_ends_it(tmp_path: Path, mo
 
 async def test_a_voided_link_ends_a_stream_that_is_never_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "HEARTBEAT", events.HEARTBEAT / 300)
-    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        async with client.get(EVENTS) as answer:
-            await frame(answer)
-            stage.links.people.clear()
-            await gone(stage)
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as ada,
+        ada.get(EVENTS) as page,
+    ):
+        await frame(page)
+        stage.links.people.clear()
+        await gone(stage)
 
 
 async def test_a_stream_ends_at_once_when_its_person_is_signed_out(
