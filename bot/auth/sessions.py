@@ -25,6 +25,7 @@ from runtime.oauth.claims import OIDC_PREFIX, Claims
 from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant, issuer_grant_of
 from runtime.oauth.signed import SignedRefused
+from runtime.store.logins.rows import KeptLogin
 from runtime.store.people.sessions import session_name
 from runtime.store.protocol import People
 from runtime.store.protocol.people import Unadmitted
@@ -108,8 +109,11 @@ class ProviderLinks:
 
     async def end(self, token: str) -> None:
         """Sign a browser out, here and, where it takes tokens back, at the provider."""
-        await self._give_back(token)
-        await self._drop(token, "")
+        name = session_name(digest(token))
+        kept = await self._book.login(name)
+        await self._drop(token, "")  # first: a provider that hangs keeps nobody in
+        if kept is not None:
+            await self._give_back(name, kept)
 
     # ------------------------------------------------------------------------------------------------ one session
 
@@ -192,11 +196,7 @@ class ProviderLinks:
         self._seen.pop(digest(token), None)
         await self._people.drop_session(token, why=why)
 
-    async def _give_back(self, token: str) -> None:
-        name = session_name(digest(token))
-        kept = await self._book.login(name)
-        if kept is None:
-            return
+    async def _give_back(self, name: str, kept: KeptLogin) -> None:
         try:
             grant = issuer_grant_of(self._sealer().open(kept.sealed, place_of(name)))
             if grant is not None:

@@ -47,6 +47,15 @@ async def test_a_person_signs_in_is_made_once_and_signs_out(tmp_path: Path) -> N
         assert len(await stage.audit("link used")) == 2
 
 
+async def test_a_sign_out_holds_here_before_the_provider_took_its_tokens_back(tmp_path: Path) -> None:
+    provider = FakeOpenId()
+    async with openid(provider) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        provider.meanwhile = ada.who
+        assert await ada.sign_out(**OURS, Origin=stage.url) == 200
+        assert [status for status, _ in provider.found] == [401]
+
+
 async def test_a_role_follows_the_groups_within_a_minute(tmp_path: Path) -> None:
     async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
         at.person["groups"] = ["staff", "ops"]
