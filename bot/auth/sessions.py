@@ -119,7 +119,7 @@ class ProviderLinks:
 
     def _in_mind(self, hashed: str) -> _Seen:
         if len(self._seen) >= SESSIONS_IN_MIND and hashed not in self._seen:
-            self._seen.clear()  # all are read and asked about anew
+            del self._seen[next(iter(self._seen))]  # it is read and asked about anew
         return self._seen.setdefault(hashed, _Seen(asyncio.Lock()))
 
     async def _read(self, token: str, seen: _Seen) -> Visit:

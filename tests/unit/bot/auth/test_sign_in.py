@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from bot.auth import sessions
 from runtime.contract import Identity, Role
 from runtime.domain.approvals import Rights
 from tests.fakes.openid import FakeOpenId, openid
@@ -77,6 +79,19 @@ async def test_a_role_follows_the_groups_within_a_minute(tmp_path: Path) -> None
         assert (await ada.who())[0] == 401, "the session is over: it takes a new sign-in"
         assert (await stage.names())["Ada"] == "viewer"
         assert ("oidc:ada-1", "no role", "") in await stage.audit("turned away")
+
+
+async def test_one_session_more_than_are_in_mind_has_not_all_asked_about_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SESSIONS_IN_MIND", 2)
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, AsyncExitStack() as stack:
+        browsers = [await stack.enter_async_context(stage.browser()) for _ in range(3)]
+        for browser in browsers:
+            await browser.sign_in()
+        asked = at.seen.count("userinfo")
+        assert [await browser.who() for browser in browsers[1:]] == [(200, "Ada user")] * 2
+        assert at.seen.count("userinfo") == asked
 
 
 async def test_a_token_that_ended_is_renewed_and_one_that_was_revoked_ends_the_session(tmp_path: Path) -> None:
