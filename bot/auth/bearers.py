@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from bot.auth.admitting import Doorkeeper
@@ -84,8 +85,7 @@ class SignedTokens:
             await self._door.record("", f"the provider {error}")
             raise away(self._called, error, BEARER_AWAY) from None
         # A token says what was so when it was made: only a new one may raise a role, or set it.
-        is_fresh = self._now().timestamp() - made_at <= ASKED_AGAIN_AFTER.total_seconds()
-        person = await self._door.let_in(claims, is_fresh=is_fresh)
+        person = await self._door.let_in(claims, age=timedelta(seconds=self._now().timestamp() - made_at))
         if isinstance(person, Unadmitted):
             raise self._not_admitted(secret, not_admitted(person, self._called, claims.identity))
         if len(self._known) >= SIGNED_IN_MIND:

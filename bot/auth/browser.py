@@ -211,7 +211,7 @@ class SignInRoutes:
             why = f"its token {error}" if isinstance(error, SignedRefused) else str(error)
             await self._door.record("", why)
             raise self._again(PROVIDER_REFUSED.format(called=self._called, why=why)) from None
-        who = await self._door.let_in(claims, is_fresh=True)
+        who = await self._door.let_in(claims)
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
         return await self._links.open(grant, who, claims.identity)

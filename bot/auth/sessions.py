@@ -149,7 +149,7 @@ class ProviderLinks:
         except IssuerRefused as error:
             await self._turn_away(token, identity, f"the provider {error}")
             raise Refusal(401, PROVIDER_REFUSED.format(called=self._called, why=error)) from None
-        person = await self._door.let_in(claims, is_fresh=True)
+        person = await self._door.let_in(claims)
         if isinstance(person, Unadmitted):
             await self._drop(token, person)
             raise Refusal(401, not_admitted(person, self._called, identity))

@@ -91,6 +91,23 @@ async def test_an_old_token_raises_no_role_and_a_lowered_one_holds_at_once(tmp_p
         assert (await stage.names())["Ada"] == "viewer"
 
 
+async def test_a_group_that_was_taken_away_doesnt_come_back_with_a_token_of_a_moment_earlier(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        before, earlier = (at.signed(iat=int(time.time()) - seconds) for seconds in (20, 40))
+        await ada.sign_in()
+        at.person["groups"] = ["staff"]
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada user")
+        assert await call(stage, before) == (200, "oidc:ada-1 user")
+        assert (await stage.names())["Ada"] == "user"
+        at.person |= {"sub": "eve-1", "name": "Eve"}
+        assert await call(stage, at.signed()) == (200, "oidc:eve-1 user")
+        at.person["groups"] = ["ops"]
+        assert await call(stage, at.signed(iat=int(time.time()) - 20)) == (200, "oidc:eve-1 user"), "by a newer token"
+        assert await call(stage, earlier) == (200, "oidc:ada-1 user")
+
+
 async def test_an_old_token_brings_nobody_back_who_was_removed(tmp_path: Path) -> None:
     async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
         at.person["groups"] = ["ops"]
