@@ -24,7 +24,7 @@ from runtime.models.account.tokens import LoginFailed
 from runtime.oauth.claims import OIDC_PREFIX, Claims
 from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant, issuer_grant_of
-from runtime.oauth.signed import SignedRefused
+from runtime.oauth.signed import SignedRefused, UnknownKey
 from runtime.store.logins.rows import KeptLogin
 from runtime.store.people.sessions import session_name
 from runtime.store.protocol import People
@@ -41,6 +41,8 @@ READ_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How long another node's change of a session or a person may go unnoticed."""
 SESSIONS_IN_MIND: Final = 1_000
 
+OF_ITSELF: Final = ("address", "issuer", "metadata")
+"""Refusals by what a provider says of itself: no word about anybody, so that nobody's sign-in ends with it."""
 TOKEN_SPENT: Final = ("401", "403")
 """Answers of userinfo to a token that is over."""
 
@@ -158,25 +160,36 @@ class ProviderLinks:
 
     async def _claims(self, token: str, identity: Identity) -> Claims:
         """The provider's word of now."""
-        name, heard = session_name(digest(token)), list[str]()
-        tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
+        name = session_name(digest(token))
         try:
-            claims = await self._now(tokens, identity.removeprefix(OIDC_PREFIX))
-            if not self._provider.in_id_token:
-                return claims
-            if not heard:
-                await tokens.refused(await tokens.token(), again=False)  # renewed for the sake of its ID token
-            if not heard:
-                raise IssuerAway("told another node its groups")
-            return await self._provider.with_groups(claims, heard[-1])
+            return await self._word(name, identity.removeprefix(OIDC_PREFIX))
+        except UnknownKey:
+            raise IssuerAway("signs with a key that it doesn't publish yet") from None
         except SignedRefused as error:
             raise IssuerRefused("id_token", f"gave a token that {error}") from None
+        except IssuerRefused as error:
+            if error.code not in OF_ITSELF:
+                raise
+            raise IssuerAway(str(error)) from None
         except LoginFailed as error:
             if error.is_away:
                 raise IssuerAway("doesn't renew tokens right now") from None
             if str(error) == OTHER_KEY.format(name=name):
                 raise IssuerAway("gave its token to a node with another key; see secrets.shared_key_env") from None
             raise IssuerRefused("token", "ended it") from None
+
+    async def _word(self, name: str, subject: str) -> Claims:
+        """What it says, with the groups of an ID token where only those have any."""
+        heard = list[str]()
+        tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
+        claims = await self._now(tokens, subject)
+        if not self._provider.in_id_token:
+            return claims
+        if not heard:
+            await tokens.refused(await tokens.token(), again=False)  # renewed for the sake of its ID token
+        if not heard:
+            raise IssuerAway("told another node its groups")
+        return await self._provider.with_groups(claims, heard[-1])
 
     async def _now(self, tokens: LoginTokens, subject: str) -> Claims:
         """Claims by the session's token, which is renewed once where the provider takes it no more."""

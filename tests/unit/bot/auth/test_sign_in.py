@@ -126,6 +126,17 @@ async def test_a_provider_that_is_away_lets_nobody_in_and_ends_nothing(tmp_path:
         assert await ada.who() == (200, "Ada user")
 
 
+async def test_nobodys_sign_in_ends_with_what_a_provider_says_of_itself(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        at.named = "https://evil.example"
+        stage.seconds += 10 * MINUTE
+        assert (await ada.who())[0] == 503
+        at.named = ""
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada user")
+
+
 async def test_a_sign_in_is_finished_once_and_only_where_it_was_begun(tmp_path: Path) -> None:
     async with (
         openid(FakeOpenId()) as at,
