@@ -46,8 +46,8 @@ class Doorkeeper:
     _noted: dict[tuple[str, str], float] = field(default_factory=dict)
     _heard: dict[str, float] = field(default_factory=dict)
 
-    async def let_in(self, claims: Claims, *, age: timedelta = timedelta()) -> Person | Unadmitted:
-        """The person that somebody is here, by what the provider says now, or said `age` ago."""
+    async def let_in(self, claims: Claims, *, age: timedelta | None = None) -> Person | Unadmitted:
+        """The person that somebody is here, by what the provider says now, or said in a token `age` ago."""
         rules = self.rules
         email = f"email:{claims.email}" if rules.by_email and claims.email else ""
         found = await self.people.admit(
@@ -55,7 +55,8 @@ class Doorkeeper:
                 identity=claims.identity,
                 name=claims.name,
                 role=role_of(claims.groups or (), rules.roles),
-                is_fresh=self._is_newest(claims.identity, age),
+                is_fresh=self._is_newest(claims.identity, age or timedelta()),
+                sets=age is None or claims.groups is not None,
                 email=email,
                 create=rules.create,
                 owners=rules.owners,

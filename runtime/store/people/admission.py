@@ -73,12 +73,13 @@ def _with_role(who: Person, asked: Admission, now: datetime) -> Op[Person | Unad
     if who.role is Role.OWNER and not asked.owners:
         return Unadmitted.NO_ROLE if asked.role is None else who
     role = Role.VIEWER if asked.role is None else asked.role
-    if asked.is_fresh and role is not who.role and not (yield from _is_needed(who)):
+    sets = asked.is_fresh and asked.sets
+    if sets and role is not who.role and not (yield from _is_needed(who)):
         yield SET_ROLE, {"n": who.name, "new_role": int(role)}
         yield from fact(now, "role set", BY_PROVIDER, who.name, role.word)
     if asked.role is None:
         return Unadmitted.NO_ROLE
-    return Person(who.id, who.name, role if asked.is_fresh else min(role, who.role))
+    return Person(who.id, who.name, role if sets else min(role, who.role))
 
 
 def _is_needed(who: Person) -> Op[bool]:

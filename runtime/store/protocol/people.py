@@ -71,13 +71,15 @@ class Admission:
     """Somebody as a provider names them.
 
     `role` is that of their groups, None for no group that gives one. `is_fresh`: the provider says so now; what it said
-    earlier only lowers, and makes nobody. `email` is the identity of an address that was verified, or empty. `owners`: groups may make owners.
+    earlier only lowers, and makes nobody. Without `sets` it said nothing of groups, so the role of somebody known stays.
+    `email` is the identity of an address that was verified, or empty. `owners`: groups may make owners.
     """
 
     identity: Identity
     name: str
     role: Role | None
     is_fresh: bool
+    sets: bool = True
     email: str = ""
     create: bool = True
     owners: bool = False

@@ -108,6 +108,19 @@ async def test_a_group_that_was_taken_away_doesnt_come_back_with_a_token_of_a_mo
         assert await call(stage, earlier) == (200, "oidc:ada-1 user")
 
 
+async def test_a_token_that_says_nothing_of_groups_leaves_the_role_of_its_person(tmp_path: Path) -> None:
+    roles = ROLES.replace('user = ["staff"]', 'user = ["staff", "*"]')
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at, roles=roles) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        await ada.sign_in()
+        assert await call(stage, at.signed(groups=None)) == (200, "oidc:ada-1 user")
+        assert await ada.who() == (200, "Ada operator")
+        assert await call(stage, at.signed(groups=[])) == (200, "oidc:ada-1 user")
+        assert (await stage.names())["Ada"] == "user", "none at all is a word, too"
+        at.person |= {"sub": "eve-1", "name": "Eve"}
+        assert await call(stage, at.signed(groups=None)) == (200, "oidc:eve-1 user"), "made of everybody's role"
+
+
 async def test_an_old_token_brings_nobody_back_who_was_removed(tmp_path: Path) -> None:
     async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
         at.person["groups"] = ["ops"]
