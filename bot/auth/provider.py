@@ -126,7 +126,7 @@ class Provider:
         return found
 
     async def _told(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What `ask` brings; after a failure, the same failure for a while: those who wait don't ask one after the other."""
+        """The answer that `ask` brings; after a failure, the same failure for a while: those who wait don't ask one after the other."""
         if self._failed and self._is_young(self._failed[0], AWAY_FOR):
             raise self._failed[1].with_traceback(None)
         try:

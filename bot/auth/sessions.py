@@ -179,7 +179,7 @@ class ProviderLinks:
             raise IssuerRefused("token", "ended it") from None
 
     async def _word(self, name: str, subject: str) -> Claims:
-        """What it says, with the groups of an ID token where only those have any."""
+        """Its word, with the groups of an ID token where only those have any."""
         heard = list[str]()
         tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
         claims = await self._now(tokens, subject)
