@@ -180,7 +180,9 @@ class ProviderLinks:
 
     async def _word(self, name: str, subject: str) -> Claims:
         """Its word, with the groups of an ID token where only those have any."""
-        heard = list[str]()
+        kept, heard = await self._book.login(name), list[str]()
+        if kept is not None and kept.issuer != self._provider.terms.issuer:
+            raise IssuerRefused("other", "didn't give it; another provider did, before auth.issuer changed")
         tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
         claims = await self._now(tokens, subject)
         if not self._provider.in_id_token:
@@ -210,6 +212,8 @@ class ProviderLinks:
         await self._people.drop_session(token, why=why)
 
     async def _give_back(self, name: str, kept: KeptLogin) -> None:
+        if kept.issuer != self._provider.terms.issuer:
+            return  # our secret is none of another provider's business
         try:
             grant = issuer_grant_of(self._sealer().open(kept.sealed, place_of(name)))
             if grant is not None:

@@ -10,10 +10,14 @@ from typing import Any, Final
 import pytest
 
 from bot.auth import sessions
+from bot.auth.parts import layer_of
+from bot.auth.sessions import SESSION_PREFIX
 from runtime.contract import Identity, Role
 from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
+from runtime.http.errors import Refusal
 from tests.fakes.openid import FakeOpenId, openid
-from tests.unit.bot.auth.stage import OURS, signing_in
+from tests.unit.bot.auth.stage import OURS, auth_of, settings_of, signing_in
 
 MINUTE: Final = 60.0
 
@@ -124,6 +128,19 @@ async def test_a_provider_that_is_away_lets_nobody_in_and_ends_nothing(tmp_path:
         at.away = False
         stage.seconds += MINUTE
         assert await ada.who() == (200, "Ada user")
+
+
+async def test_a_sign_in_at_another_provider_is_over_and_neither_is_told_of_it(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, openid(FakeOpenId()) as other, signing_in(tmp_path, at) as stage:
+        async with stage.browser() as ada:
+            await ada.sign_in()
+            token = next(value for value in ada.cookies().values() if value.startswith(SESSION_PREFIX))
+        links, _ = layer_of(settings_of(tmp_path, auth_of(other)), stage.store, new_id, "main", lambda: stage.rights)
+        asked = len(at.seen)
+        with pytest.raises(Refusal, match="another provider did"):
+            await links.person_of(token)
+        assert (len(at.seen), other.seen) == (asked, [])
+        assert await stage.store.people.session(token) is None
 
 
 async def test_nobodys_sign_in_ends_with_what_a_provider_says_of_itself(tmp_path: Path) -> None:
