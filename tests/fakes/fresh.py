@@ -58,7 +58,7 @@ class Fresh:
 
 
 class AllFresh:
-    """Those of one run of tests, each made when it is first asked for."""
+    """Every such process of one run of tests, made when it is first asked for."""
 
     def __init__(self) -> None:
         self._made: dict[Sequence[str], Fresh] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from sqlalchemy import ColumnElement, Executable, Integer, Table, Text, bindparam, delete, exists, func, select
@@ -20,7 +21,7 @@ all vectors for each batch rather than read them along an index, at forty times 
 NUMBERS: Final = ("dims",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """Rows with an `id`, a `number` and a `text`, and the table of their vectors. `of` and `within` name columns there: the
     row's id, and the part of the table that is searched at once, which the row itself has too."""
@@ -48,7 +49,9 @@ class Statements:
     drop_one: Executable
 
 
+@cache
 def statements_of(source: Source) -> Statements:
+    """The same ones each time: engines know a statement by its identity."""
     rows, vectors = source.rows, source.vectors
     of: ColumnElement[str] = vectors.c[source.of]
     model = bindparam("model", type_=Text)

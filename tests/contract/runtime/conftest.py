@@ -11,7 +11,7 @@ import pytest
 from runtime.store.store import open_store
 from tests.contract.database import EmptyDatabase
 from tests.contract.runtime.leaks import Leaks
-from tests.contract.runtime.stage import HandClock, Stage
+from tests.contract.runtime.stage import Commits, HandClock, Stage
 from tests.contract.runtime.stores import memory_store
 from tests.security.tally import Tallied
 from tests.unit.guard.secrets import SECRETS
@@ -27,8 +27,9 @@ def clock() -> HandClock:
 
 @pytest.fixture
 async def stage(clock: HandClock, tmp_path: Path) -> AsyncIterator[Stage]:
-    store = memory_store(clock)
-    set_up = Stage(store, clock, tmp_path)
+    commits = Commits()
+    store = memory_store(clock, commits)
+    set_up = Stage(store, clock, tmp_path, commits=commits)
     await set_up.open()
     yield set_up
     await store.close()
@@ -50,8 +51,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def any_stage(url: str, clock: HandClock, tmp_path: Path) -> AsyncIterator[Stage]:
-    store = await open_store(url, now=clock)
-    set_up = Stage(store, clock, tmp_path)
+    commits = Commits()
+    store = await open_store(url, now=clock, watch=commits)
+    set_up = Stage(store, clock, tmp_path, commits=commits)
     await set_up.open()
     yield set_up
     await store.close()

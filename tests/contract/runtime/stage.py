@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
@@ -103,7 +103,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, Unwatched
 from runtime.store.store import Store
 from runtime.text.emoji import any_emoji
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -112,6 +112,9 @@ from tools.kit.schemas import schema_faults
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)
 PATIENCE: Final = 30.0  # seconds until what is waited for is taken for lost: nothing takes 1 s on a machine at rest
+
+UNTOLD_LOOKS: Final = 20
+"""As many looks at what a store tells come between two at the database: another store over it tells nothing here."""
 
 HARDY: Final = 1000
 """Deaths that no run of these tests reaches: here it is the test that kills, and never what the run does."""
@@ -131,6 +134,24 @@ OUR_WORDS: Final = Flow(Reads.OURS)
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
+
+WORK_LEFT: Final = text(
+    "SELECT EXISTS (SELECT 1 FROM signals WHERE state = 'waiting') "
+    "OR EXISTS (SELECT 1 FROM runs WHERE state = 'running') OR EXISTS (SELECT 1 FROM runs WHERE state = 'ready') "
+    "OR EXISTS (SELECT 1 FROM deliveries WHERE state = 'queued') "
+    "OR EXISTS (SELECT 1 FROM deliveries WHERE state = 'open')"
+)
+"""One question, since it is asked thousands of times. Each part of it has an index of its own."""
+
+
+class Commits(Unwatched):
+    """How often an engine has written: until it does so again, all that it would say is known."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def committed(self, operations: int, seconds: float) -> None:
+        self.count += 1
 
 
 class ServingAll(Couriers):
@@ -542,8 +563,8 @@ class Process:
     async def rest(self) -> None:
         """Wait until nothing is left to do but wait for people."""
         async with asyncio.timeout(PATIENCE):
-            while not await self.stage.at_rest():  # noqa: ASYNC110 - no event tells that everyone is at rest
-                await asyncio.sleep(0.002)
+            while not await self.stage.at_rest():
+                await self.stage.written()
 
     # --------------------------------------------------------------------------------------------- what people do
 
@@ -592,6 +613,9 @@ class Stage:
     events: Iterable[int] = field(default_factory=lambda: count(1))
     space: Space = BOUNDLESS
     bounds: FileBounds = field(default_factory=lambda: FileBounds(1_000, 1_500, timedelta(seconds=5)))
+    commits: Commits | None = None
+    """What the store was opened with, where it was."""
+    _looked_at: int = -1
 
     @property
     def workspaces(self) -> WorkspaceFolders:
@@ -614,9 +638,20 @@ class Stage:
         return Signal("main", fresh, who, name, address(room), body, self.clock())
 
     async def at_rest(self) -> bool:
-        counts = await self.store.operations.counts()
-        moving = ("signals.waiting", "runs.running", "runs.ready", "deliveries.queued", "deliveries.open")
-        return not any(counts.get(name, 0) for name in moving)
+        """Nothing is left to do but wait for people."""
+        self._looked_at = self.commits.count if self.commits else -1
+
+        def look() -> Op[bool]:
+            return not (yield WORK_LEFT, {})[0][0]
+
+        return await self.store.driver.read(look)
+
+    async def written(self) -> None:
+        """Wait a moment, or until something is written since the last look if the store tells that."""
+        for _ in range(UNTOLD_LOOKS if self.commits else 1):
+            await asyncio.sleep(0.002)
+            if self.commits and self.commits.count != self._looked_at:
+                return
 
     async def screen(self, room: str = "r1") -> list[str]:
         """What the agent shows in a room, edits applied."""
@@ -669,9 +704,15 @@ class Stage:
         """What the database itself says."""
 
         def read() -> Op[list[tuple[Any, ...]]]:
-            return (yield text(sql), given)
+            return (yield statement(sql), given)
 
         return await self.store.driver.read(read)
+
+
+@cache
+def statement(sql: str) -> TextClause:
+    """The same for the same words: engines keep each statement that they have seen."""
+    return text(sql)
 
 
 def address(room: str = "r1") -> Address:
