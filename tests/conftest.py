@@ -22,6 +22,7 @@ from tests import once
 from tests.fakes.forked import LOADED
 from tests.fakes.postgres import Postgres
 from tests.security.tally import COUNTED, Tallied, Tally
+from tests.telling import tell_less
 from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
@@ -73,6 +74,8 @@ gc.disable()  # until all is loaded
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
     config.pluginmanager.register(WithExamples())
+    if hasattr(config, "workerinput"):
+        tell_less(config)
 
 
 class WithExamples:
