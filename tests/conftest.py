@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A sample each time; more of it by name: `make test ARGS=--hypothesis-profile=thorough`. No deadline: a busy machine is no fault.
-settings.register_profile("sample", max_examples=40, deadline=None)
+settings.register_profile("sample", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("sample")
 
