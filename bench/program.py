@@ -129,6 +129,8 @@ def _started(module: str, *arguments: str, folder: Path) -> Iterator[Started]:
     finally:
         process.terminate()
         process.wait(timeout=15)
+        if process.stdout:
+            process.stdout.close()
 
 
 def _begun(module: str, arguments: Sequence[str], folder: Path, log: int) -> subprocess.Popen[str] | Begun:

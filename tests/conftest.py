@@ -19,7 +19,9 @@ from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 
 from tests import once
+from tests.fakes import forked
 from tests.fakes.forked import LOADED
+from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.telling import tell_less
@@ -76,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(WithExamples())
     if hasattr(config, "workerinput"):
         tell_less(config)
+    elif config.getoption("dist", default="no") != "no":
+        forked.share()
 
 
 class WithExamples:
@@ -137,6 +141,14 @@ def postgres() -> Iterator[Postgres]:
     """One server a test process; take a `create_database()` of your own from it."""
     with Postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def fresh() -> Iterator[AllFresh]:
+    """Python that has loaded nothing but what a test names."""
+    made = AllFresh()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
@@ -17,6 +17,7 @@ from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
 from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.knowledge import knowledge_tools
+from tools.peers.asking import AskedPeers, peer_tools
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
@@ -36,6 +37,7 @@ from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
     from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.agents.peers import PeerTasks
     from runtime.contract.agents.processes import ProcessBook
     from runtime.contract.agents.watches import Watches
     from runtime.contract.agents.workflows import Workflows
@@ -80,6 +82,7 @@ def built_in_tools() -> dict[str, Tool]:
     others = (
         *flows,
         *goal_tools(cast("SetsGoals", None), no_cost)[:1],
+        *peer_tools(AskedPeers({}, cast("PeerTasks", None)), (), timedelta(minutes=5))[:2],
         *watching_tools(cast("Watches", None)),
         asking,
         *git,

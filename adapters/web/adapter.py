@@ -70,7 +70,9 @@ class WebAdapter:
         self.channel: str = CHANNEL
         self.account: str = ACCOUNT
         self.identity: str = identity
-        self.authenticator = Authenticator(links=given.links, identity=identity, command=settings.command)
+        self.authenticator = Authenticator(
+            links=given.links, identity=identity, command=settings.command, second=settings.second
+        )
         self._rooms = rooms = Rooms(
             authenticator=self.authenticator,
             history=given.history,

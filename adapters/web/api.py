@@ -67,6 +67,7 @@ class Api:
                 "role": role.word,
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
+                "provider": self._authenticator.provider,
                 "banner": self._banner,
                 "ideas": list(self._ideas),
                 "text_limit": bodies.TEXT_LIMIT,

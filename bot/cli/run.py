@@ -46,6 +46,11 @@ EnforceGuardrails = Annotated[
     ),
 ]
 
+AuthUrl = Annotated[
+    str | None,
+    typer.Option("--auth-url", help="Forward-auth address that is asked who somebody is, instead of auth.url."),
+]
+
 
 def add_to(cli: typer.Typer) -> None:
     cli.command()(run)
@@ -59,12 +64,13 @@ def run(
     port: Port = None,
     no_guardrails: NoGuardrails = False,
     enforce_guardrails: EnforceGuardrails = False,
+    auth_url: AuthUrl = None,
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
     guardrails = _guardrails(off=no_guardrails, enforced=enforce_guardrails)
-    flags: dict[str, object] = {"web.host": host, "web.port": port}
+    flags: dict[str, object] = {"web.host": host, "web.port": port, "auth.url": auth_url}
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
     from bot.telemetry import logs

@@ -11,10 +11,12 @@ from bot.doctor.agents import check_agents
 from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
+from bot.doctor.keys.auth import check_auth
 from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
 from bot.doctor.machine.interceptors import check_interceptors
+from bot.doctor.machine.peers import check_peers
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
 from bot.doctor.machine.programs import check_git
@@ -79,7 +81,9 @@ CHECKS: Final[Mapping[str, Check]] = {
     "databases": check_databases,
     "channels": check_channels,
     "logins": check_logins,
+    "auth": check_auth,
     "mcp": check_mcp,
+    "a2a": check_peers,
     "plugins": check_plugins,
     "interceptors": check_interceptors,
 }

@@ -61,8 +61,12 @@ class Caller:
             raise Refusal(403, NEEDS_ROLE.format(role=role.word, own=self.role.word))
 
 
+SecondHolder = Callable[[str], Awaitable[tuple[ProgramToken, Person]]]
+"""Who a bearer is that isn't one of our tokens, as a provider has it. Errors: Refusal."""
+
+
 class Callers:
-    """Checks tokens. One for the process: it counts how often each is used."""
+    """Checks tokens. One for the process: it counts how often each is used. `second` is asked about those that aren't ours."""
 
     def __init__(
         self,
@@ -71,7 +75,9 @@ class Callers:
         *,
         command: str = "signalbox",
         ticks: Callable[[], timedelta] = ticking,
+        second: SecondHolder | None = None,
     ) -> None:
+        self._second = second
         self._store = store
         self._known = TokensInMind(store)
         self._now = now
@@ -91,6 +97,10 @@ class Callers:
         if not authorization.startswith(BEARER):
             raise _unknown(UNSIGNED.format(command=self._command))
         secret = authorization.removeprefix(BEARER).strip()
+        if self._second and not secret.startswith(TOKEN_PREFIX):
+            token, person = await self._second(secret)
+            self._paced(token)
+            return Caller(token, person, partial(self._second, secret))
         token, person = await self._valid(secret)
         self._paced(token)
         await self._note(token)

@@ -12,12 +12,28 @@ from typing import Final
 from bot.doors.callers import Caller
 from bot.doors.rooms import NOT_YOURS, ProgramRooms
 from bot.operator.context import OperatorContext
-from runtime.contract import Address, FileRef, Outcome, Said, Signal, SignalId, Stopped, Trigger, Urgency, room_topic
+from runtime.chat.cards.card_facts import labels_of
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    Choice,
+    Clicked,
+    FileRef,
+    Outcome,
+    Said,
+    Signal,
+    SignalId,
+    Stopped,
+    Trigger,
+    Urgency,
+    room_topic,
+)
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import digest
-from runtime.domain.programs.followed import Followed
+from runtime.domain.programs.followed import Followed, OpenQuestion
 from runtime.errors import Rejected
 from runtime.http.errors import Refusal
+from runtime.text.naming import folded
 
 LOOK_AGAIN: Final = timedelta(seconds=15)
 """As an open page does: a ring may be lost."""
@@ -25,6 +41,7 @@ BODY_DIGEST_CHARS: Final = 24
 OTHER_BODY: Final = "This Idempotency-Key was used for another request. Use a new key for each message."
 NO_MESSAGE: Final = "There is no such message for this token."
 NO_AGENT: Final = "There is no agent {name!r} for this token. There are: {names}."
+NO_QUESTION: Final = "This question isn't open any more."
 TURNED_AWAY: Final = "This message was refused: the settings don't let this program speak there."
 
 
@@ -161,6 +178,19 @@ class Conversing:
                 if found.questions:
                     break
         return found
+
+    async def answer(self, caller: Caller, found: Followed, asked: OpenQuestion, text: str, key: str) -> str:
+        """Answer a question that is this program's to answer; the reason in words where it isn't, or is answered."""
+        question = await self._context.store.approvals.approval(ApprovalId(asked.id))
+        if question is None:
+            return NO_QUESTION
+        named = [choice for choice, label in labels_of(question).items() if folded(label) == folded(text)]
+        click = Clicked(question.id, *((named[0], "") if named else (Choice.TEXT, text.strip())))
+        signal = self._signal(caller, found.address, Wanted(room=found.address, text="", key=key), found.agent, "")
+        verdict = await self._context.sink(replace(signal, body=click, natural_key=None))
+        if verdict.outcome in (Outcome.DECIDED, Outcome.DUPLICATE):
+            return ""
+        return verdict.notice or NO_QUESTION
 
     async def stop(self, caller: Caller, room: str | Address, key: str) -> TakenIn:
         """End what this program asked for in a room. Errors: Refusal 409 for the key of a message, which stops nothing."""

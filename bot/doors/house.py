@@ -50,7 +50,7 @@ class House:
     """Everything behind the doors of one process."""
 
     def __init__(self, context: OperatorContext) -> None:
-        self.callers = Callers(context.store.programs, context.now, command=context.command)
+        self.callers = Callers(context.store.programs, context.now, command=context.command, second=context.auth.holder)
         self._context = context
         self._rooms = ProgramRooms(context)
         self.conversing = Conversing(context, self._rooms)

@@ -16,7 +16,9 @@ from runtime.http.guard import bears
 class Entrance:
     def __init__(self, context: OperatorContext) -> None:
         self._token = context.control_token
-        self._authenticator = Authenticator(links=context.links, identity=context.web_account, command=context.command)
+        self._authenticator = Authenticator(
+            links=context.links, identity=context.web_account, command=context.command, second=context.auth.page
+        )
         self._people = context.store.people
 
     async def actor(self, request: web.Request) -> Actor:

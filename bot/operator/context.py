@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
+from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -34,6 +35,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from bot.operator.work.skills import Look
+    from bot.wiring.events.pushes import PushWay
 
 Overhears = Callable[[Claim, Progress], None]
 """Told of live progress of every run of this process."""
@@ -75,6 +77,11 @@ def unheard(_: Overhears) -> None:
     """Nothing is said where no process runs."""
 
 
+def no_push_way() -> PushWay:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox sends push notifications: `signalbox run`.")
+
+
 def no_files() -> FileTransfer:
     """Refuse where no process runs."""
     raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
@@ -97,7 +104,8 @@ class OperatorContext:
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
-    workspaces of an agent, and `goals` the bounds of goals.
+    workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
+    their tasks, and `auth` the layer behind our own links and tokens.
     """
 
     store: Store
@@ -144,6 +152,8 @@ class OperatorContext:
     forgetter: Forgetter | None = None
     overhear: Callable[[Overhears], None] = unheard
     logins: Callable[[], Sequence[str]] = tuple
+    push_way: Callable[[], PushWay] = no_push_way
+    auth: AuthLayer = NO_AUTH
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

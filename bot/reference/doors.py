@@ -36,6 +36,7 @@ $ signalbox tokens revoke build-server
 - `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own (`build-*`: a glob
   without a colon is about those alone). Without it a user's token has its own rooms.
 - A program speaks as `api:NAME`, so [rooms](access.md) can let it in or block it by that name.
+- People with a provider's token speak as `oidc:SUBJECT`, without a token of ours: [Sign-in](sign-in.md#the-api).
 - `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
 
 Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.
@@ -58,6 +59,8 @@ $ curl "$URL/api/v1/messages/0354FnSSp6uaVBPasiH9sL?wait=30" -H "Authorization: 
 - `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events; between them, `progress` has the
   text that is being said. It doesn't last: after a kill, another text may be recorded. As a WebSocket
   the same address sends the same events as JSON, each of at most 64 KiB. Both end after 30 minutes: come back then.
+- `/api/v1/runs/{id}/stream` sends the events of a run in both ways, behind `Last-Event-ID`, and ends with the run, or after 30
+  minutes without an event.
 
 ## Signals
 

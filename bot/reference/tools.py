@@ -38,9 +38,14 @@ name = "sales"
 url = "sqlite:///sales.db"
 [[git]]
 url = "https://git.example.org"
+[[a2a]]
+name = "billing"
+url = "https://billing.example.org"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
+    "a2a_ask": "a [peer](a2a.md#peers)",
+    "a2a_peers": "a [peer](a2a.md#peers)",
     "docs_search": "a pack of [documents](knowledge.md)",
     "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",

@@ -1,6 +1,6 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, triggers, the prompt and the log level change. Anything else that
+The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, triggers, event sinks, the prompt and the log level change. Anything else that
 differs is named, since it takes a restart; so it is with each reload until then.
 """
 
@@ -15,6 +15,7 @@ import structlog
 from pydantic import BaseModel
 
 from bot.accounts.naming import Account, Accounts
+from bot.settings.events.tables import EventSinkTable
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
 from bot.wiring.access import gate_of
@@ -32,7 +33,7 @@ log = structlog.get_logger("reload")
 
 MAY_CHANGE: Final = (
     *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows", "triggers"),
-    "feedback",
+    *("feedback", "event_sinks"),
     "programs",
     *("run.prompt_file", "log.level"),
 )
@@ -78,6 +79,8 @@ class Reload:
         self._schedules = schedules
         self._agents = agents
         self._one = asyncio.Lock()
+        self.taken: Callable[[Settings], None] = lambda _: None
+        """Told of the settings that hold from now on. It can't fail."""
 
     @property
     def settings(self) -> Settings:
@@ -123,8 +126,8 @@ class Reload:
         synced = await self._schedules(taken)  # whole schedules each; after an error a repeat goes on from there
         told = Reloaded(
             (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
-            tuple(differences(taken, fresh)),
-            (*leftovers, *models_to_come(taken), *synced.notes),
+            tuple(name for name in differences(taken, fresh) if name != "event_sinks"),  # a note tells of those
+            (*leftovers, *models_to_come(taken), *sinks_to_come(taken, fresh), *synced.notes),
         )
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
@@ -136,6 +139,7 @@ class Reload:
         if taken.log.level != self._settings.log.level:
             self._set_level(taken.log.level)
         self._settings = taken
+        self.taken(taken)
         return told
 
     async def _leftovers(self, taken: Settings) -> AsyncIterator[str]:
@@ -156,7 +160,36 @@ def merged(old: Settings, fresh: Settings) -> Settings:
         if setting:
             value = getattr(taken, table).model_copy(update={setting: getattr(value, setting)})
         taken = taken.model_copy(update={table: value})
+    taken = taken.model_copy(update={"event_sinks": tuple(sinks_at_hand(old, fresh))})
     return taken.with_sources_of(fresh, MAY_CHANGE)
+
+
+def sinks_at_hand(old: Settings, fresh: Settings) -> Iterator[EventSinkTable]:
+    """Sinks with their secrets: one that is sealed is known from the start. Without its own a sink is not begun."""
+    before = {(table.name, table.secret_env): table for table in old.event_sinks}
+    for table in fresh.event_sinks:
+        known = before.get((table.name, table.secret_env))
+        if table.secret or not table.secret_env:
+            yield table
+        elif known:
+            yield table.model_copy(update={"secret": known.secret})
+
+
+def sinks_to_come(taken: Settings, fresh: Settings) -> Iterator[str]:
+    """Sinks that begin with a restart."""
+    names = {table.name for table in taken.event_sinks}
+    for table in fresh.event_sinks:
+        if table.name not in names:
+            yield f"the event sink {table.name} begins with a restart, since its secret is sealed"
+
+
+def sink_changes(old: Settings, new: Settings) -> Iterator[str]:
+    """Sinks that are new, gone or different, in words."""
+    before, after = ({table.name: table for table in one.event_sinks} for one in (old, new))
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            word = "" if name in before and name in after else " (new)" if name in after else " (removed)"
+            yield f"the event sink {name}{word}"
 
 
 def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
@@ -178,6 +211,7 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
     yield from agent_changes(before.agents, after.agents)
+    yield from sink_changes(old, new)
     if old.skills != new.skills:
         yield "skills"
     if before.prompts.rooms != after.prompts.rooms and old.rooms == new.rooms:

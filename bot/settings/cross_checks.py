@@ -20,6 +20,7 @@ from bot.settings.mcp import faults_together
 from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.models.budgets import faults_together as budget_faults
 from bot.settings.policy.together import faults_together as policy_faults
+from bot.settings.safety.auth import faults_together as auth_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.safety.interceptors import faults_together as interceptor_faults
 from bot.settings.safety.logins import faults_together as login_faults
@@ -62,6 +63,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         git_faults,
         sink_faults,
         login_faults,
+        auth_faults,
         interceptor_faults,
     ):
         for name, fault in find(layers):
@@ -81,6 +83,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("triggers", "trigger"),
         ("databases", "database"),
         ("event_sinks", "sink"),
+        ("a2a", "peer"),
         ("logins", "sign-in"),
         ("interceptors", "interceptor"),
     ):

@@ -21,6 +21,7 @@ from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
 from bot.settings.models.tables import AUTO, DEMO, ModelTable
+from bot.settings.programs.peers import PeerTable
 from bot.settings.safety.logins import LoginTable, login_meant
 from bot.settings.sources import Layers, names_of, source_of
 from bot.settings.tools.databases import DatabaseTable
@@ -98,6 +99,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds += [(name, EventSinkTable) for name, _ in layers.tables("event_sinks")]
     kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
+    kinds += [(name, PeerTable) for name, _ in layers.tables("a2a")]
     kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]
     kinds += [(name, GitTable) for name, _ in layers.tables("git")]
     kinds += [(name, LoginTable) for name, _ in layers.tables("logins")]

@@ -43,7 +43,9 @@ from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
+from bot.settings.programs.peers import PeerTable
 from bot.settings.programs.tables import ProgramsSection
+from bot.settings.safety.auth import AuthSection
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.safety.interceptors import InterceptorTable
@@ -165,6 +167,7 @@ class Settings(Section):
         default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."
     )
     access: Access = Field(default_factory=Access, description="People.")
+    auth: AuthSection = Field(default_factory=AuthSection, description="Sign-in of people at a provider.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
         description=f"Accounts on chat platforms, one table each. A channel without one gets an account from its usual variables: {usual_variables()}. The web page needs none.",
@@ -201,6 +204,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    a2a: tuple[PeerTable, ...] = Field(default=(), description="Agents of other systems, which agents may ask.")
     logins: tuple[LoginTable, ...] = Field(default=(), description="Sign-ins at issuers of tokens.")
     git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(

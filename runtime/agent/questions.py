@@ -123,7 +123,7 @@ class Questions:
         places = self._context.places
         name, job = places.room_name(run.claim.address), run.claim.job
         link = places.link(run.claim.address, audience.message) if audience.message and not job else ""
-        above = (job.task.kind, job.name) if job else audience.work
+        above = (job.task.kind, job.task.called(job.name)) if job else audience.work
         work = {WORK_WORDS.get(above[0], "schedule"): above[1]} if above else {}
         known = card_facts.circumstances(name, home=to.home, told=to.asked, link=link, away=to.away, **work)
         return card_facts.with_heard(known, _others_heard(run, audience))

@@ -39,3 +39,6 @@ MEMORIES: Final = "memories"
 
 TRIGGERS: Final = "triggers"
 """A trigger for messages was made, or ended."""
+
+PUSHES: Final = "pushes"
+"""A place is to be told of a task."""

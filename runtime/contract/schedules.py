@@ -71,6 +71,12 @@ class Task:
     resumes: Mapping[str, Json] = field(default_factory=dict)
     outside: tuple[str, ...] = ()
 
+    def called(self, name: str) -> str:
+        """The work as people know it; `name` is that of what began it, such as a trigger."""
+        if self.kind is not TaskKind.WORKFLOW or name == self.text:
+            return name
+        return f"{self.text} (begun by {name})"
+
     def to_json(self) -> str:
         data = [[call.name, call.tool, dict(call.arguments)] for call in self.data]
         made: dict[str, object] = {

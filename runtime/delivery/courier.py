@@ -88,7 +88,7 @@ def begun(
     return OpenDelivery(
         delivery_of(new),
         DeliveryState.OPEN,
-        new.kind.rank,
+        (new.ranks_as or new.kind).rank,
         0,
         now,
         tuple(parts),

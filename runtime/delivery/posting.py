@@ -23,6 +23,8 @@ POSTED_FOLDER: Final = "posted"
 """Folder of a room's workspace with files that were posted there."""
 FILE_MAX_BYTES: Final = 50 * 1024 * 1024
 KIND_UNKNOWN: Final = "application/octet-stream"
+BEFORE_ANSWERS: Final = Kind.FINAL
+"""Rank of what a tool posts: it was first, and the answer that follows may speak of it."""
 NOT_THERE: Final = "{path!r} can't be sent: {why}. It must be a file of this room, of at most 50 MB."
 
 Post = Callable[[NewDelivery], Awaitable[bool]]
@@ -49,7 +51,7 @@ class RoomPosting:
         ]
         content = Content(text, files=tuple(files))
         try:
-            await self._post(NewDelivery(new, origin, 0, Kind.REPORT, wish.to, content))
+            await self._post(NewDelivery(new, origin, 0, Kind.REPORT, wish.to, content, ranks_as=BEFORE_ANSWERS))
         except Rejected as error:
             raise ToolRetry(str(error)) from error
         return new

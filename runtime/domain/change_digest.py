@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final
 
-from runtime.domain.transcript import DENIED, ERROR
+from runtime.domain.transcript import DENIED, ERROR, NOT_FINISHED
 from runtime.text.outside import unfenced
 
 DATA: Final = "data-"
@@ -22,7 +22,7 @@ def call_id(name: str) -> str:
 
 
 def has_failed(result: str) -> bool:
-    return result.startswith((ERROR, DENIED))
+    return result.startswith((ERROR, DENIED, NOT_FINISHED))
 
 
 def seen_of(results: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -20,6 +20,9 @@ DENIED: Final = "denied: "
 ERROR: Final = "error: "
 """How a result begins that says the call did not do what was asked."""
 
+NOT_FINISHED: Final = "Not finished: "
+"""How the result of a call begins that was open when its run ended: what goes on after that makes it anew."""
+
 STILL_AT_WORK: Final = "still at work: "
 """How the result of a call begins that is in the hands of other agents."""
 

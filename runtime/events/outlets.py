@@ -10,12 +10,15 @@ from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
+from runtime.contract import Now
 from runtime.egress import Egress, NoAnswer, Refused, Result, Rule
 from runtime.egress.places import Place
 from runtime.events.sinks import SINK_ANSWER_MAX_BYTES, SINK_TIMEOUT, SinkFailed, body_of, signature
 
 EVENT_SINK_TOOL: Final = "event_sink"
 """Name by which rules of the way out know the requests of sinks."""
+TIMESTAMP_HEADER: Final = "X-Signalbox-Timestamp"
+"""Header with the second, since 1970, at which a request was signed."""
 
 
 def rule_for(url: str) -> Rule:
@@ -33,21 +36,24 @@ class WebOutlet:
     Redirects are not followed: events go to the address of the settings and nowhere else.
     """
 
-    def __init__(self, url: str, *, egress: Egress, header: str, secret: str = "") -> None:
+    def __init__(self, url: str, *, egress: Egress, header: str, now: Now, secret: str = "") -> None:
         self._url = url
         self._egress = egress
         self._header = header
+        self._now = now
         self._secret = secret
 
     async def take(self, sink: str, events: Sequence[Mapping[str, Any]]) -> None:
         body = body_of(sink, events)
+        stamp = str(int(self._now().timestamp()))
         headers = {
             "Content-Type": "application/json",
             "X-Signalbox-Sink": sink,
             "X-Signalbox-Last": str(events[-1]["number"]),
+            TIMESTAMP_HEADER: stamp,
         }
         if self._secret:
-            headers[self._header] = signature(self._secret, body)
+            headers[self._header] = signature(self._secret, stamp, body)
         try:
             answer = await self._egress.request(
                 "POST",

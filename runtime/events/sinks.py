@@ -11,14 +11,14 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 import structlog
 
 from runtime.contract import Address, Now
 from runtime.domain.events.event import Event, EventPage, Only
-from runtime.domain.events.sinks import Cursor, retry_delay
+from runtime.domain.events.sinks import CURSOR_KEPT, SINK_ROLE_PREFIX, Cursor, retry_delay
 from runtime.errors import BotError, Rejected, StoreError
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
@@ -28,8 +28,9 @@ from runtime.store.protocol.events import Events, SinkCursors
 log = structlog.get_logger("events")
 
 EVENT_SINKS_ROLE: Final = "event sinks"
+"""Of looking after the places of sinks that are gone."""
 SINK_LOOK_INTERVAL: Final = timedelta(seconds=1)
-TIDY_INTERVAL: Final = timedelta(minutes=10)
+TIDY_INTERVAL: Final = timedelta(hours=1)
 EVENTS_A_BATCH: Final = 100
 SINK_TIMEOUT: Final = timedelta(seconds=20)
 SINK_ANSWER_MAX_BYTES: Final = 2_000
@@ -55,9 +56,9 @@ class EventBook(Events, SinkCursors, Protocol):
     """Events with the cursors of sinks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SinkPlan:
-    """A sink as the settings have it. Of `words` it gets those events that they fit."""
+    """A sink as the settings have it: each is one of its own. Of `words` it gets those events that they fit."""
 
     name: str
     words: tuple[str, ...]
@@ -65,7 +66,7 @@ class SinkPlan:
 
 
 class EventSinks:
-    """Serves every sink. Any number of nodes may run it: one has the duty."""
+    """Serves every sink. Any number of nodes may run it: for each sink one has the duty, of those whose settings have it."""
 
     def __init__(
         self,
@@ -85,25 +86,52 @@ class EventSinks:
         self._take = take
         self._tell = tell
         self._now = now
+        self._changed = asyncio.Event()
+
+    def change(self, sinks: Sequence[SinkPlan]) -> None:
+        """Serve these from now on. One that is the same object as before goes on undisturbed."""
+        self._sinks = tuple(sinks)
+        self._changed.set()
 
     async def run(self) -> None:
         """Serve until cancelled. Each sink on its own: one that hangs keeps no other waiting."""
+        at_work: dict[SinkPlan, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
-            for sink in self._sinks:
-                group.create_task(self._keep(sink))
             group.create_task(self._tidy())
+            while True:
+                self._changed.clear()
+                for sink in at_work.keys() - self._sinks:
+                    await self._end(sink, at_work.pop(sink))
+                for sink in self._sinks:
+                    if sink not in at_work:
+                        at_work[sink] = group.create_task(self._keep(sink))
+                await self._changed.wait()
+
+    async def _end(self, sink: SinkPlan, task: asyncio.Task[None]) -> None:
+        """A sink left the settings, or is another one there. Its place stays for a while."""
+        task.cancel()
+        await asyncio.wait([task])
+        try:
+            if duty := await self._take(role_of(sink.name)):
+                await self._book.leave_sink(duty)
+        except StoreError as error:
+            log.warning("the duty for an event sink is not given up", sink=sink.name, reason=str(error))
 
     async def _tidy(self) -> None:
-        """Forget how far sinks had got that the settings no longer have; once, whichever node does it first."""
+        """Forget how far sinks had got that no node's settings have any more."""
         while True:
-            await asyncio.sleep(SINK_LOOK_INTERVAL.total_seconds())
+            await asyncio.sleep(TIDY_INTERVAL.total_seconds())
             try:
-                duty = await self._take(EVENT_SINKS_ROLE)
-                if duty and await self._book.keep_sinks(duty, [one.name for one in self._sinks]):
-                    return
+                before = self._now() - CURSOR_KEPT
+                if any(one.at < before for one in await self._book.cursors()):
+                    await self._drop(before)
             except StoreError as error:
                 log.debug("event sinks wait", reason=str(error))
-            await asyncio.sleep(TIDY_INTERVAL.total_seconds())
+
+    async def _drop(self, before: datetime) -> None:
+        if duty := await self._take(EVENT_SINKS_ROLE):
+            for name in await self._book.drop_sinks(duty, [one.name for one in self._sinks], before):
+                log.warning("the place of an event sink is forgotten: no settings have it", sink=name)
 
     async def _keep(self, sink: SinkPlan) -> None:
         failures = 0
@@ -120,7 +148,7 @@ class EventSinks:
         cursor = next((one for one in await self._book.cursors() if one.sink == sink.name), None)
         if cursor and (await self._next(cursor, sink)).next <= cursor.number:
             return True  # nothing is new, which costs no write
-        duty = await self._take(EVENT_SINKS_ROLE)
+        duty = await self._take(role_of(sink.name))
         cursor = await self._book.begin_cursor(duty, sink.name) if duty else None
         while duty and cursor is not None and (page := await self._next(cursor, sink)).next > cursor.number:
             try:
@@ -174,9 +202,13 @@ class EventSinks:
             await self._book.sink_told(duty, cursor.sink)
 
 
-def signature(secret: str, body: bytes) -> str:
-    """Value of the header with the signature, as webhooks of others carry it."""
-    return f"sha256={hmac.digest(secret.encode(), body, 'sha256').hex()}"
+def role_of(sink: str) -> str:
+    return f"{SINK_ROLE_PREFIX}{sink}"
+
+
+def signature(secret: str, stamp: str, body: bytes) -> str:
+    """Value of the header with the signature. The time is signed too, as webhooks of others do it, against replays."""
+    return f"sha256={hmac.digest(secret.encode(), stamp.encode() + b'.' + body, 'sha256').hex()}"
 
 
 def body_of(sink: str, events: Sequence[Mapping[str, Any]]) -> bytes:

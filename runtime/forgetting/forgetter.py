@@ -32,8 +32,9 @@ FORGETTING_ROLE: Final = "forgetting"
 FORGETTING_INTERVAL: Final = timedelta(seconds=30)
 PAGE_ROWS: Final = 200
 GATHERED_ROWS: Final = 2000
-OTHERS_WORK_MAX: Final = timedelta(minutes=2)
-"""Longest wait for work of others that may have read what is to go; runs end within their own bounds."""
+OTHERS_WORK_MAX: Final = {"waiting": timedelta(minutes=2), "waiting again": timedelta(hours=1)}
+"""Longest waits for work of others that may have read what is to go; runs end within their own bounds. Only what is still
+at work behind the second one could write it once more. Work of the person is waited for in any case."""
 WORK_LOOK_SECONDS: Final = 0.5
 SLICE_PAUSE: Final = timedelta(seconds=0.01)
 STAGES: Final = (
@@ -157,10 +158,19 @@ class Forgetter:
 
     async def _waited(self, one: Forgetting) -> Slice:
         since = datetime.fromisoformat(one.reached) if one.reached else self._now()
-        is_over = self._alone or self._now() - since >= OTHERS_WORK_MAX or not await self._store.is_at_work_since(since)
-        if not is_over:
+        # Theirs may have been at work before, and wait for somebody by now.
+        ended = await self._store.end_parked_runs(one)
+        if not ended and (self._alone or not await self._is_at_work(one, since)):
+            return self._next(one)
+        if not ended:
             await asyncio.sleep(WORK_LOOK_SECONDS)
-        return self._next(one) if is_over else Slice(one.stage, since.isoformat())
+        return Slice(one.stage, since.isoformat(), ended)
+
+    async def _is_at_work(self, one: Forgetting, since: datetime) -> bool:
+        if await self._store.is_theirs_at_work(one):
+            return True
+        is_long = self._now() - since >= OTHERS_WORK_MAX[one.stage]
+        return not is_long and await self._store.is_at_work_since(since)
 
     # ---------------------------------------------------------------------------------------------------- what they said
 
@@ -179,6 +189,8 @@ class Forgetter:
         page = await self._store.page(table, None if after is None else tuple(after), limit=self._page_rows)
         changes = await asyncio.to_thread(self._treated, table, page.rows, who)
         changed = await self._store.apply(table, changes, actor=who.mark) if changes else 0
+        if changed < len(changes):
+            return Slice(one.stage, one.reached, changed)  # somebody changed a row meanwhile: this page once more
         goes_on = (at + 1, None) if len(page.rows) < self._page_rows else (at, page.after)
         return Slice(one.stage, json.dumps(goes_on), changed)
 
@@ -196,6 +208,8 @@ class Forgetter:
             elif (new := _without(row, who)) != row:
                 others.append((row, new))
         changed = await self._store.forget_said(theirs, others) if theirs or others else 0
+        if changed < len(theirs) + len(others):
+            return Slice(one.stage, one.reached, changed)
         return Slice(one.stage, rows[-1].id, changed) if rows else self._next(one, changed)
 
     def _drop_files(self, row: SaidRow) -> None:
@@ -259,8 +273,10 @@ async def gathered(store: Forgettings, one: Forgetting) -> Forgotten:
         if _is_theirs(row, who):
             words.add(row.text)
             sessions.add(row.session)
+    # What two people wrote who are forgotten at once is nobody else's.
+    gone = [who, *(Forgotten(other.needles, other.mark) for other in await store.open_ones() if other.id != one.id)]
     async for row in _every_message(store):
-        if not _is_theirs(row, who):
+        if not any(_is_theirs(row, somebody) for somebody in gone):
             words.leave(row.text)
     if words.is_cut:
         log.warning("somebody wrote more than is compared with what others have", rows="the newest are not compared")

@@ -83,6 +83,8 @@ class GuardRules:
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}
 
 
+LENT_MOST: Final = 4
+"""Values of one name that came while we work: an old token may be good for a while after it was renewed."""
 NOTHING: Final = Checked(Clean(""))
 """Most messages have some parts without words."""
 
@@ -93,8 +95,18 @@ class Guard:
     def __init__(self, rules: GuardRules, held: Held | None = None) -> None:
         self._rules = rules
         self.held = held or Held()
+        self._set, self._lent = self.held, dict[str, tuple[str, ...]]()
         self._own = {rule.name: rule.action for rule in rules.own}
         self._names = MARK_NAMES | self._own.keys() | self.held.names
+
+    def know(self, name: str, value: str) -> None:
+        """Know one more value by this name, such as a token that was renewed; the newest ones of a name are known."""
+        before = self._lent.get(name, ())
+        if value not in before:
+            self._lent[name] = (*before, value)[-LENT_MOST:]
+            lent = [(name, value) for name, values in self._lent.items() for value in values]
+            self.held = Held(lent, besides=self._set)
+            self._names |= self.held.names
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""

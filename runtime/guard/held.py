@@ -93,8 +93,8 @@ class Held:
     four are known. Only a form whose piece was met is searched for.
     """
 
-    def __init__(self, values: Iterable[tuple[str, str]] = ()) -> None:
-        self._forms = dict(_forms_of(values))
+    def __init__(self, values: Iterable[tuple[str, str]] = (), *, besides: Held | None = None) -> None:
+        self._forms: dict[str, Form] = {**(besides._forms if besides else {}), **dict(_forms_of(values))}
         long = [text for text in self._forms if len(text) >= LONG]
         indexes = (_Index(8, long), _Index(4, self._forms.keys() - set(long)))
         self._indexes = [index for index in indexes if index.known]

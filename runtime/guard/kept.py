@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -44,9 +45,21 @@ def no_longer(kept: Sequence[Kept], values: Iterable[str]) -> list[Kept]:
 
 
 def sealed(kept: Sequence[Kept], sealer: Sealer) -> str:
-    return sealer.seal(json.dumps([[one.name, one.value] for one in kept]), ABOUT)
+    """The values in one line, and in the next a mark by which `holds` knows them."""
+    line = sealer.seal(_words(kept), ABOUT)
+    return f"{line}\n{sealer.mark(line + _words(kept), ABOUT)}\n"
+
+
+def holds(text: str, kept: Sequence[Kept], sealer: Sealer) -> bool:
+    """True if these values are sealed there, told without opening it: most starts hold what the last one held."""
+    line, _, mark = text.partition("\n")
+    return hmac.compare_digest(mark.strip().encode(), sealer.mark(line + _words(kept), ABOUT).encode())
 
 
 def opened(text: str, sealer: Sealer) -> list[Kept]:
     """Errors: Unsealable."""
-    return [Kept(name, value) for name, value in json.loads(sealer.open(text, ABOUT))]
+    return [Kept(name, value) for name, value in json.loads(sealer.open(text.partition("\n")[0], ABOUT))]
+
+
+def _words(kept: Sequence[Kept]) -> str:
+    return json.dumps([[one.name, one.value] for one in kept])

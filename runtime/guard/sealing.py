@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hmac
 import os
 from typing import Final
 
@@ -39,6 +40,10 @@ class Sealer:
             return opened.decode("utf-8", "surrogatepass")
         except (InvalidTag, binascii.Error, ValueError) as error:
             raise Unsealable("sealed with another key, or changed") from error
+
+    def mark(self, text: str, about: str) -> str:
+        """A mark that whoever has the key makes of the same text again, without the library that seals: that takes 8 MB."""
+        return hmac.digest(self._key, _bytes(f"mark of {about}\0{text}"), "sha256").hex()
 
 
 def _bytes(text: str) -> bytes:

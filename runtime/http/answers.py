@@ -33,8 +33,14 @@ STORE_AWAY: Final[Mapping[Trouble, str]] = {
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 
 
-def refused(request: web.Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    """An error as JSON for the API, as a page otherwise. A StoreError asks to be tried again."""
+def refused(
+    request: web.Request,
+    status: int,
+    sentence: str,
+    headers: Mapping[str, str] | None = None,
+    link: tuple[str, str] | None = None,
+) -> web.Response:
+    """An error as JSON for the API, as a page otherwise, with a link. A StoreError asks to be tried again."""
     headers = {**({"Retry-After": "2"} if status == 503 else {}), **(headers or {})}
     if request.path.startswith(PROGRAMS):
         return _problem(request, status, sentence, headers)
@@ -43,7 +49,7 @@ def refused(request: web.Request, status: int, sentence: str, headers: Mapping[s
     if "/api/" in request.path:
         return web.json_response({"error": sentence}, status=status, headers=headers)
     return web.Response(
-        text=notice_page(title=_TITLES.get(status, "That didn't work"), sentence=sentence),
+        text=notice_page(title=_title(status, link), sentence=sentence, below=linked(*link) if link else ""),
         content_type="text/html",
         status=status,
         headers=headers,
@@ -65,7 +71,17 @@ def openai_error(status: int, sentence: str) -> dict[str, object]:
 
 OPENAI_KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 OPENAI_CODES: Final = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
-_TITLES: Final = {401: "You need your link", 404: "Not found", 503: "Not ready"}
+SIGN_IN_TITLE: Final = "Sign in"
+_TITLES: Final = {401: "You need your link", 403: "Not allowed", 404: "Not found", 503: "Not ready"}
+
+
+def _title(status: int, link: tuple[str, str] | None) -> str:
+    return SIGN_IN_TITLE if link and status == 401 else _TITLES.get(status, "That didn't work")
+
+
+def linked(path: str, words: str) -> str:
+    """A link that looks like a button."""
+    return f'<p><a class="choice done" href="{escape(path, quote=True)}" data-testid="onward">{escape(words)}</a></p>'
 
 
 def notice_page(*, title: str, sentence: str, below: str = "") -> str:

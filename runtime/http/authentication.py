@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from html import escape
 from typing import Final
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -33,6 +35,26 @@ AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 """Headers by which browsers, newer and older ones, say that they only look ahead at what somebody may open."""
 
 
+SIGN_IN_PATH: Final = "/sign-in"
+SIGN_IN_HERE: Final = "Sign in at {called}, or open a link of your own."
+SIGN_IN_AT: Final = "Sign in at {called}"
+PAGES_READ: Final = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLayer:
+    """A provider behind our own links. `called`: its name, on the button with which people sign in there; empty for none.
+
+    `ask` tells who a request without a cookie is of, where the provider stands in front of us. Errors: Refusal.
+    """
+
+    called: str = ""
+    ask: Callable[[web.Request], Awaitable[tuple[Person, Identity]]] | None = None
+
+
+NO_LAYER: Final = SecondLayer()
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """A person at the page, and the web identity under which they speak."""
@@ -57,20 +79,44 @@ class Link:
 class Authenticator:
     """The cookie's name holds the installation's identity: two of them on one machine do not log each other out."""
 
-    def __init__(self, *, links: Links, identity: str, command: str = "signalbox") -> None:
+    def __init__(
+        self, *, links: Links, identity: str, command: str = "signalbox", second: SecondLayer = NO_LAYER
+    ) -> None:
         self._links = links
         self._command = command
+        self._second = second
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
+
+    @property
+    def provider(self) -> str:
+        """Name of the provider at which people sign in and out; empty where they don't."""
+        return self._second.called
 
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
         """Visitor who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)
+        if not token and self._second.ask:
+            return Visitor(*await self._second.ask(request))
         if not token:
-            raise Refusal(401, NO_LINK.format(command=self._command))
-        known = await self._links.person_of(token, fresh=fresh)
+            raise self._unknown(request, NO_LINK)
+        try:
+            known = await self._links.person_of(token, fresh=fresh)
+        except Refusal as refusal:
+            raise self._with_way(request, refusal) if refusal.status == 401 else refusal from None
         if known is None:
-            raise Refusal(401, OLD_LINK.format(command=self._command))
+            raise self._unknown(request, OLD_LINK)
         return Visitor(*known)
+
+    def _unknown(self, request: web.Request, sentence: str) -> Refusal:
+        words = SIGN_IN_HERE.format(called=self._second.called) if self._second.called else sentence
+        return self._with_way(request, Refusal(401, words.format(command=self._command)))
+
+    def _with_way(self, request: web.Request, refusal: Refusal) -> Refusal:
+        """The refusal with a button to sign in at the provider, which leads back here."""
+        if not self._second.called:
+            return refusal
+        here = f"?next={quote(request.path_qs, safe='')}" if request.method in PAGES_READ else ""
+        return refusal.with_link(f"{SIGN_IN_PATH}{here}", SIGN_IN_AT.format(called=self._second.called))
 
     async def enter(self, request: web.Request) -> web.Response:
         """GET /link/{token}: to the page as its person; asks first where that could be somebody else's doing.
@@ -101,22 +147,32 @@ class Authenticator:
     async def _here(self, request: web.Request) -> str | None:
         """The id of the person who is signed in already."""
         token = request.cookies.get(self.cookie)
-        known = await self._links.person_of(token) if token else None
+        try:
+            known = await self._links.person_of(token) if token else None
+        except Refusal:  # a session of a provider that is over: nobody is
+            known = None
         return known[0].id if known else None
 
     async def _sign_in(self, request: web.Request, link: Link, response: web.Response) -> web.Response:
         token = await self._links.redeem(link.token) if link.once else link.token
         if token is None:
             raise Refusal(401, OLD_LINK.format(command=self._command))  # somebody else was faster
+        self.keep(request, response, token, COOKIE_LIFE)
+        return response
+
+    def keep(self, request: web.Request, response: web.Response, token: str, life: timedelta) -> None:
+        """Have the browser hold `token`, which tells from now on who asks."""
         response.set_cookie(
             self.cookie,
             token,
-            max_age=int(COOKIE_LIFE.total_seconds()),
+            max_age=int(life.total_seconds()),
             httponly=True,
             samesite="Strict",
             secure=is_secure(request),
         )
-        return response
+
+    def drop(self, response: web.Response) -> None:
+        response.del_cookie(self.cookie)
 
 
 def may_be_foreign(request: web.Request, link: Link) -> bool:

@@ -14,3 +14,9 @@ class Refusal(BotError):
         self.status = status
         self.sentence = sentence
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.link: tuple[str, str] | None = None
+
+    def with_link(self, path: str, words: str) -> Refusal:
+        """The same, and a link for whoever reads it as a page."""
+        self.link = (path, words)
+        return self

@@ -70,7 +70,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
                 _check_origin(request)
             return await handler(request)
         except Refusal as refusal:
-            return _cut(request, refused(request, refusal.status, refusal.sentence, refusal.headers))
+            return _cut(request, refused(request, refusal.status, refusal.sentence, refusal.headers, refusal.link))
         except StoreError as error:
             # The store itself tells its trouble, once; here each message that somebody waits for is told.
             level = logging.DEBUG if request.method in SAFE_METHODS else logging.WARNING

@@ -99,9 +99,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class Tally:
-    """Answers of this process by name and kind, and progress that waits to be told."""
+    """Answers of this process by name and kind, its newest failure, and progress that waits to be told."""
 
     figures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    last_failure: str = ""
     progress: asyncio.Queue[Occasion] = field(default_factory=lambda: asyncio.Queue(PROGRESS_MAX))
 
 
@@ -135,7 +136,7 @@ class Interceptors:
             try:
                 answer, is_over = await self._answered(one, outcome, take)
             except InterceptorFailed as error:
-                await self._failed(one, outcome, str(error))
+                await self._failed(one, outcome, error)
                 answer, is_over = Answer(), outcome.kind is AnswerKind.DENY
             if answer.kind is not AnswerKind.ALLOW:
                 await self._record(AUDIT_KINDS[answer.kind], one, occasion)
@@ -149,8 +150,7 @@ class Interceptors:
             try:
                 await _answer(one, occasion)
             except InterceptorFailed as error:
-                self.tally.figures[one.name, "failed"] += 1
-                log.warning("an interceptor failed", interceptor=one.name, at=one.at.value, reason=str(error))
+                self._count_failure(one, occasion.room, error)
 
     def hear(self, occasion: Occasion) -> None:
         """Note progress for those who want to know. Never waits: what is too much is left out."""
@@ -183,12 +183,20 @@ class Interceptors:
                 pass
         return answer, False
 
-    async def _failed(self, one: Placed, outcome: Outcome, why: str) -> None:
-        """It counts as one that denies, unless the settings leave it open."""
+    def _count_failure(self, one: Placed, room: str, error: InterceptorFailed) -> None:
+        """All of why is for the log and for operators: a program's own words may say anything."""
         self.tally.figures[one.name, "failed"] += 1
-        log.warning("an interceptor failed", interceptor=one.name, at=one.at.value, reason=why, denies=one.is_closed)
+        self.tally.last_failure = f"{one.name}: {self._reason(error.whole, room)}"
+        log.warning(
+            "an interceptor failed", interceptor=one.name, at=one.at.value, reason=error.whole, denies=one.is_closed
+        )
+
+    async def _failed(self, one: Placed, outcome: Outcome, error: InterceptorFailed) -> None:
+        """It counts as one that denies, unless the settings leave it open."""
+        self._count_failure(one, outcome.occasion.room, error)
         if one.is_closed:
-            reason = self._reason(f"It failed: {why}", outcome.occasion.room)
+            more = ". Operators see more in the log" if error.aside else ""
+            reason = self._reason(f"It failed: {error}{more}", outcome.occasion.room)
             outcome.kind, outcome.words = AnswerKind.DENY, [denied_words(one.name, reason)]
         await self._record(FAILED_KIND, one, outcome.occasion)
 

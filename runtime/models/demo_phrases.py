@@ -25,6 +25,7 @@ from runtime.models.phrases.goals import GOALS, WHAT_I_AIM_AT, aimed, asked_in_t
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
+from runtime.models.phrases.records import RECORDS, WHAT_I_LOOK_UP, handed_on_last, record_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
 from runtime.models.phrases.watches import WATCHES, WHAT_I_WATCH, watch_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
@@ -52,6 +53,8 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_START}
 {WHAT_I_AIM_AT}
 {WHAT_I_WATCH}
+{WHAT_I_LOOK_UP}
+- `ask the peer NAME: TEXT` (an agent of another system; `list the peers`)
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -88,14 +91,16 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
         "agent_create",
         {},
     ),
+    (r"(?:ask the peer|ask peer) (?P<peer>[\w-]+):? ?(?P<text>.+)", "a2a_ask", {}),
+    (r"which peers are there\??|list (?:the )?peers", "a2a_peers", {}),
     (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?)(?: (?P<options>.+(?:,| or ).+))?", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *WATCHES, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *RECORDS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *WATCHES, *PLANS)
 ]
-FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
+FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(RECORDS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {
@@ -105,6 +110,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "delegate",
     "delegate_many",
     "hand_over",
+    "a2a_ask",
     "agent_create",
     "skill_run",
 }
@@ -126,7 +132,12 @@ VOICE: Final = re.compile(r"\[voice note .+?: (?P<words>.*)\]")
 """What is said of a file that did not come, and of one that is somebody speaking: see `runtime.intake.downloads`."""
 
 
-MADE_OF: Final = {"workflow_start": started, "goal_set": aimed, "watch_for": watch_of}
+MADE_OF: Final = {
+    **dict.fromkeys((tool for _, tool, _ in RECORDS), record_of),
+    "workflow_start": started,
+    "goal_set": aimed,
+    "watch_for": watch_of,
+}
 """Arguments that are made of several parts of a phrase, by tool."""
 
 
@@ -168,6 +179,8 @@ def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
         if found and found.arguments.get("path") == THIS_FILE:
             path = sent_last(turns)
             return [Wish(found.tool, {**found.arguments, "path": path})] if path else []
+        if found and found.tool == "stop_child" and not found.arguments:
+            return [Wish(found.tool, {"child": child})] if (child := handed_on_last(turns)) else []
         return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]

@@ -93,9 +93,24 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "image_make": ("draw a picture of", "", "prompt"),
     "see": ("look at", "", "path"),
     "transcribe": ("write down", "Words in", "path"),
+    "a2a_ask": ("ask the peer", "Answer to", "text"),
+    "a2a_peers": ("look at", "", ""),
     "ask_person": ("ask", "", "question"),
     "skill_read": ("read the skill", "The skill", "name"),
     "skill_run": ("run the script", "Output of", "script"),
+    "activity": ("count", "Result of", ""),
+    "costs": ("add up", "Result of", ""),
+    "feedback": ("look up", "Result of", ""),
+    "pending_approvals": ("list", "Result of", ""),
+    "dead_letters": ("list", "Result of", ""),
+    "delivery_status": ("look up the message", "", "message"),
+    "children": ("look at", "", ""),
+    "stop_child": ("stop", "", "child"),
+    "state_set": ("keep", "", "key"),
+    "state_get": ("look up", "Kept under", "key"),
+    "state_list": ("list", "Result of", ""),
+    "state_delete": ("remove", "", "key"),
+    "http_request": ("send to", "Answer of", "url"),
     "set_zone": ("set the time zone", "", "zone"),
 }
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
@@ -103,6 +118,9 @@ is words for people already."""
 
 IN_A_FOLDER: Final = frozenset(("run_tests", "git_status", "git_diff", "git_log", "git_branches"))
 """Tools that work in this folder where no other is named."""
+OF_MODELS: Final = "attached to your reply"
+OF_PEOPLE: Final = "attached to this reply"
+"""How a result says where its file is, and how an answer does."""
 RAN_WITH: Final = " had it run with "
 """Stands between whoever changed a call and the arguments that ran."""
 
@@ -134,7 +152,7 @@ def _outcome(call: Call, result: str) -> str:
     if call.tool == "hand_over":
         return f"{result.partition('. ')[0]}."  # what follows is said to the model
     if not shown and result.strip():
-        return result
+        return result.replace(OF_MODELS, OF_PEOPLE)
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
 
 
@@ -155,7 +173,7 @@ def is_waiting(result: str) -> bool:
 def subject(call: Call, argument: str) -> str:
     try:
         given = json.loads(call.arguments)
-        return str(given.get("path", ".") if call.tool in IN_A_FOLDER else given[argument])
+        return str(given.get("path", ".") if call.tool in IN_A_FOLDER else given[argument] or call.tool)
     except (ValueError, KeyError, TypeError, AttributeError):
         return call.tool
 

@@ -100,6 +100,9 @@ class IssuerClient:
 
     async def by_code(self, endpoints: Endpoints, code: str, verifier: str, back: str) -> IssuerGrant:
         """Trade the code that a browser brought back."""
+        return self._granted(endpoints, await self._traded(endpoints, code, verifier, back))
+
+    async def _traded(self, endpoints: Endpoints, code: str, verifier: str, back: str) -> dict[str, Any]:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -108,7 +111,7 @@ class IssuerClient:
             "client_id": self._terms.client_id,
             **self._terms.audience_asked(),
         }
-        return self._granted(endpoints, await self._asked(endpoints.token, form))
+        return await self._asked(endpoints.token, form)
 
     async def renewed(self, grant: IssuerGrant) -> IssuerGrant:
         """The grant with a fresh token; its refresh token may be another one."""
@@ -163,12 +166,16 @@ class IssuerClient:
         detail = " ".join(str(told.get("error_description") or "").split())[:300]
         raise IssuerRefused(code or str(status), f"refused ({code or status})", detail)
 
-    async def _ask(self, method: str, url: str, form: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any]]:
+    async def _ask(
+        self, method: str, url: str, form: Mapping[str, str] | None = None, *, bearer: str = ""
+    ) -> tuple[int, dict[str, Any]]:
         """Status and JSON of one answer; what is no JSON is empty."""
         import aiohttp
 
         timeout = aiohttp.ClientTimeout(total=self._timeout.total_seconds())
         headers = {"Accept": "application/json", "User-Agent": "Signalbox", **(self._proof() if form else {})}
+        if bearer:
+            headers["Authorization"] = f"Bearer {bearer}"
         try:
             async with (
                 aiohttp.ClientSession(trust_env=False, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session,

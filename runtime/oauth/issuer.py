@@ -16,6 +16,8 @@ from runtime.oauth.errors import IssuerRefused
 WELL_KNOWN: Final = ("oauth-authorization-server", "openid-configuration")
 """RFC 8414 puts the first before the issuer's path; OpenID Connect Discovery the second behind it."""
 
+OFFLINE_SCOPE: Final = "offline_access"
+
 
 @dataclass(frozen=True, slots=True)
 class IssuerTerms:
@@ -60,6 +62,8 @@ class Endpoints:
     device: str = ""
     revocation: str = ""
     names_itself: bool = False
+    userinfo: str = ""
+    keys: str = ""
 
 
 def metadata_places(issuer: str) -> list[str]:
@@ -85,6 +89,8 @@ def endpoints_of(terms: IssuerTerms, metadata: Mapping[str, Any]) -> Endpoints:
         device=terms.device_endpoint or str(metadata.get("device_authorization_endpoint") or ""),
         revocation=terms.revocation_endpoint or str(metadata.get("revocation_endpoint") or ""),
         names_itself=metadata.get("authorization_response_iss_parameter_supported") is True,
+        userinfo=str(metadata.get("userinfo_endpoint") or ""),
+        keys=str(metadata.get("jwks_uri") or ""),
     )
     if not found.token:
         raise IssuerRefused("metadata", "it names no address for tokens; set token_endpoint")
@@ -123,8 +129,8 @@ class Proof:
         return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).decode().rstrip("=")
 
 
-def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str) -> str:
-    """Address of the page at which a person signs in."""
+def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str, nonce: str = "") -> str:
+    """Address of the page at which a person signs in. `nonce` is what an ID token must repeat."""
     asked = {
         "response_type": "code",
         **terms.asked(),
@@ -132,9 +138,15 @@ def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str
         "state": proof.state,
         "code_challenge": proof.challenge,
         "code_challenge_method": "S256",
+        **(openid_asked(terms, nonce) if nonce else {}),
     }
     mark = "&" if urlsplit(endpoints.authorization).query else "?"
     return f"{endpoints.authorization}{mark}{urlencode(asked)}"
+
+
+def openid_asked(terms: IssuerTerms, nonce: str) -> dict[str, str]:
+    """Parameters of OpenID Connect. Without a prompt for consent, providers leave out `offline_access` (Core 1.0, section 11)."""
+    return {"nonce": nonce, **({"prompt": "consent"} if OFFLINE_SCOPE in terms.scopes else {})}
 
 
 def check_return(endpoints: Endpoints, proof: Proof, state: str | None, issuer: str | None) -> None:

@@ -195,7 +195,7 @@ def delivery_row(new: NewDelivery, now: datetime, run_id: str | None = None) -> 
         "edits": new.edits,
         "run_id": run_id,
         "state": "queued",
-        "rank": new.kind.rank,
+        "rank": (new.ranks_as or new.kind).rank,
         "not_before": micros(now),
         "reason": "",
         "created_at": micros(now),

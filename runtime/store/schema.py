@@ -28,13 +28,15 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.processes import processes as processes
+from runtime.store.tables.programs import peer_tasks as peer_tasks
+from runtime.store.tables.programs import pushes as pushes
 from runtime.store.tables.programs import tokens as tokens
 from runtime.store.tables.room_marks import room_marks as room_marks
 from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0046"
+REVISION: Final = "0047"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

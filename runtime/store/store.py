@@ -46,6 +46,8 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.peers import PeerTaskStore
+from runtime.store.programs.pushes import PushStore
 from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
@@ -130,6 +132,8 @@ class Store:
     events: EventStore
     feedback: FeedbackStore
     programs: ProgramStore
+    pushes: PushStore
+    peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -178,6 +182,8 @@ class Store:
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
             programs=ProgramStore(*given),
+            pushes=PushStore(*given),
+            peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

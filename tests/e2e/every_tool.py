@@ -126,6 +126,7 @@ def pages(url: str) -> Callable[[], Scene]:
     def scene() -> Scene:
         yield [use("web_search", query="tea"), use("http_get", url=f"{url}/page")]
         yield [use("http_request", method="POST", url=f"{url}/page", body="{}")]
+        yield [use("a2a_peers"), use("a2a_ask", peer="billing", text="Is tea paid?")]
         yield [use("query", sql="SELECT kind FROM tea"), use("docs_search", query="kettle")]
 
     return scene
@@ -161,6 +162,8 @@ def browsing(url: str) -> Callable[[], Scene]:
 PLAIN: Final = (files, programs, posting, skills, memory, reports, tasks, others)
 """Scenes that need nothing from outside."""
 GIVES: Final = {
+    "a2a_ask": "Done: Is tea paid?",
+    "a2a_peers": "Bills: Looks up bills.",
     "about": "Ada knows Otto",
     "activity": '"messages"',
     "agent_create": "The agent brewer is there now",

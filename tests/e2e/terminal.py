@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import pty
 import select
-import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
+
+from tests.fakes import forked
 
 PATIENCE: Final = 45.0  # seconds for anything the program has to say: the machine may be busy with other tests
 AGAIN_AFTER: Final = 5.0  # seconds after which a person presses Ctrl-C again
@@ -17,29 +18,28 @@ COLUMNS: Final = "100"
 
 
 class Terminal:
-    """Starts `command` in `folder`. Whatever is still running at the end of the block is killed.
+    """Starts `signalbox` in `folder`, forked instead of loaded. What still runs at the end of the block is killed.
 
     With `ignores` it inherits an ignored SIGINT, as the background jobs of a shell do.
     """
 
     def __init__(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], *, ignores: bool = False
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], *, ignores: bool = False
     ) -> None:
         self.screen = ""
         self._seen = 0
-        self._pid, self._descriptor = pty.fork()
-        if self._pid == 0:
-            signal.signal(signal.SIGINT, signal.SIG_IGN if ignores else signal.SIG_DFL)
-            os.chdir(folder)
-            os.execvpe(command[0], [*command], {**environment, "COLUMNS": COLUMNS, "TERM": "xterm"})
+        self._descriptor, theirs = pty.openpty()
+        given = {**environment, "COLUMNS": COLUMNS, "TERM": "xterm"}
+        place: Mapping[str, Any] = {"folder": folder, "environment": given}
+        self._process = forked.at_terminal(theirs, "bot", *arguments, **place, ignores=ignores)
+        os.close(theirs)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pid:
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
+        self._process.kill()
+        self._process.join()
         os.close(self._descriptor)
 
     def reads(self, words: str) -> None:
@@ -78,9 +78,9 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE
         while self._read(deadline):
             pass
-        _, status = os.waitpid(self._pid, 0)
-        self._pid = 0
-        return os.waitstatus_to_exitcode(status)
+        self._process.join(PATIENCE)
+        assert self._process.exitcode is not None
+        return self._process.exitcode
 
     def _read(self, deadline: float) -> bool:
         """Whether something came before the deadline and the end."""

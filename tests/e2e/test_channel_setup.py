@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -43,8 +42,7 @@ def set_up(house: House, rig: Rig, channel: str) -> str:
     """Answer what `init` asks; what stood on the screen."""
     table = rig.settings()
     server = f"{channel}={table['api_base_url']}"
-    command = [sys.executable, "-m", "bot", "init", "--channel-server", server]
-    with Terminal(command, house.folder, environment(house.folder)) as screen:
+    with Terminal(["init", "--channel-server", server], house.folder, environment(house.folder)) as screen:
         for question, answer in (("Folder for the data", ""), ("Database", ""), ("Model [demo]", "")):
             screen.reads(question)
             screen.types(answer)

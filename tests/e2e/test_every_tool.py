@@ -26,6 +26,7 @@ from tests.e2e.visitor import Visitor, until, visiting
 from tests.fakes.git_server import GitServer, git
 from tests.fakes.media import MediaServer
 from tests.fakes.openai import OpenAI
+from tests.fakes.peer import FakePeer
 from tests.fakes.searching import SearchServices
 from tests.fakes.serve import serving
 
@@ -53,7 +54,7 @@ name = "openai/whisper-1"
 api_base = "{media}/v1"
 api_key = "none"
 [egress]
-allow = ["{pages_at}", "{git_at}"]
+allow = ["{pages_at}", "{git_at}", "{peer_at}"]
 [[egress.rules]]
 host = "127.0.0.1"
 method = "*"
@@ -66,6 +67,9 @@ provider = "searxng"
 url = "{pages}"
 [[git]]
 url = "{git}"
+[[a2a]]
+name = "billing"
+url = "{peer}"
 [[knowledge]]
 name = "handbook"
 folder = "handbook"
@@ -107,6 +111,7 @@ async def outside(folder: Path) -> AsyncIterator[Outside]:
     player, server = Player({}), GitServer(folder / "git")
     server.repository("tea", {"README": "Tea.\n"})
     apps = {"model": OpenAI(player).app(), "media": MediaServer().app(), "pages": site(), "git": server.app()}
+    apps["peer"] = FakePeer().app()
     async with AsyncExitStack() as stack:
         urls = {name: await stack.enter_async_context(serving(app)) for name, app in apps.items()}
         yield Outside(urls, player, folder / "git" / "tea.git")

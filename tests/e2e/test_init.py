@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -38,8 +37,7 @@ def empty(tmp_path: Path) -> House:
 
 
 def terminal(house: House, *arguments: str, ignores: bool = False) -> Terminal:
-    command = [sys.executable, "-m", "bot", *arguments]
-    return Terminal(command, house.folder, environment(house.folder), ignores=ignores)
+    return Terminal(arguments, house.folder, environment(house.folder), ignores=ignores)
 
 
 def everything(folder: Path) -> bytes:

@@ -27,6 +27,9 @@ MOST_DRAWN: Final = 300
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 390, "height": 844}}
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 UP: Final = "() => { document.getElementById('scroll').scrollTop = 0; }"
+PAGE_SCROLLS: Final = (
+    "() => { const app = document.getElementById('app'); return app.scrollHeight - app.clientHeight; }"
+)
 DOWN: Final = "() => { const s = document.getElementById('scroll'); s.scrollTop = s.scrollHeight; }"
 
 
@@ -127,6 +130,7 @@ async def test_scrolling_down_leads_back_to_the_newest_and_a_new_message_stands_
     await tab.say("hello there")
     await expect(await tab.reply("hello there")).to_be_in_viewport()
     await drawn(tab)
+    assert await tab.page.evaluate(PAGE_SCROLLS) == 0, "a link to a message moves the messages, not the page"
 
 
 async def test_whoever_reads_further_up_stays_there_when_something_new_comes(tab: Tab, house: House) -> None:

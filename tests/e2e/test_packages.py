@@ -6,11 +6,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.fakes import forked
+from tests.fakes.fresh import SERVING, AllFresh
 from tests.unit.test_docs import DOCS, ROOT, _environment, _pattern, _squeezed, blocks
 
 pytestmark = [pytest.mark.xdist_group("e2e-packages"), pytest.mark.timeout(180)]
@@ -57,6 +59,14 @@ def run(command: str, folder: Path) -> str:
     return ended.stdout
 
 
+def signalbox(home: Path, *arguments: str, place: Path | None = None, **variables: str) -> tuple[int, str]:
+    """A command beside these packages and those of `place`, forked instead of loaded: its exit code, and what it told."""
+    path = os.pathsep.join(str(one) for one in (ROOT, home / "site", place) if one)
+    given = _environment(home) | {"PYTHONPATH": path} | variables
+    ended = forked.run("bot", *arguments, folder=home, environment=given, seconds=60)
+    return ended.returncode, (ended.stdout + ended.stderr).decode()
+
+
 def steps() -> Iterator[tuple[str, str]]:
     for piece in STEPS.removeprefix("$ ").split("\n$ "):
         command, _, shown = piece.partition("\n")
@@ -80,13 +90,13 @@ def test_what_the_page_builds_from_empty_folders_works(home: Path) -> None:
 
 
 def test_its_secret_is_asked_for_as_any_other(home: Path) -> None:
-    told = run("signalbox run", home)
+    _, told = signalbox(home, "run")
     assert 'accounts[1].pin ("mine"): is missing; set the variable NOTEBOOK_PIN' in told
 
 
 def test_a_fault_of_its_table_is_told_with_the_nearest_name(home: Path) -> None:
     account = '{channel = "notebook", name = "mine", foldr = "desk", pin = "1234"}'
-    told = run(f"SIGNALBOX_ACCOUNTS='[{account}]' signalbox run", home)
+    _, told = signalbox(home, "run", SIGNALBOX_ACCOUNTS=f"[{account}]")
     assert 'accounts[1].foldr ("mine"): there is no such setting' in told
     assert "did you mean accounts[1].folder?" in told
     assert 'expected the PIN of a notebook ("pin-" and four digits, on its cover)' in told
@@ -94,21 +104,20 @@ def test_a_fault_of_its_table_is_told_with_the_nearest_name(home: Path) -> None:
 
 
 def test_a_token_of_another_channel_is_told_as_that(home: Path) -> None:
-    account = '{channel = "telegram", name = "tg", token = "pin-1234"}'
-    assert "this is the PIN of a notebook" in run(
-        f"""SIGNALBOX_ACCOUNTS='[{account}, {{channel = "notebook", name = "mine", pin = "pin-1235"}}]' signalbox run""",
-        home,
-    )
+    wrong = '{channel = "telegram", name = "tg", token = "pin-1234"}'
+    right = '{channel = "notebook", name = "mine", pin = "pin-1235"}'
+    assert "this is the PIN of a notebook" in signalbox(home, "run", SIGNALBOX_ACCOUNTS=f"[{wrong}, {right}]")[1]
 
 
 def test_the_model_that_would_run_is_the_one_that_is_tried(home: Path, tmp_path: Path) -> None:
     (tmp_path / "signalbox.toml").write_text('data_dir = "var"\n[model]\nname = "acme/lines"\n')
-    told = run(f"signalbox doctor --model --config {tmp_path}/signalbox.toml", home)
+    _, told = signalbox(home, "doctor", "--model", "--config", f"{tmp_path}/signalbox.toml")
     assert re.search(r"^ok +model +it answers, in 0\.\d s$", told, re.MULTILINE), told
 
 
 def test_init_offers_what_is_installed(home: Path, tmp_path: Path) -> None:
-    told = run(f"NOTEBOOK_PIN=pin-1234 signalbox init --yes --channel notebook --config {tmp_path}/made.toml", home)
+    arguments = ("--yes", "--channel", "notebook", "--config", f"{tmp_path}/made.toml")
+    _, told = signalbox(home, "init", *arguments, NOTEBOOK_PIN="pin-1234")
     made = (tmp_path / "made.toml").read_text()
     assert 'channel = "notebook"' in made, told
     assert 'pin_env = "NOTEBOOK_PIN"' in made
@@ -125,7 +134,7 @@ def test_init_offers_what_is_installed(home: Path, tmp_path: Path) -> None:
 )
 def test_what_nobody_brings_is_named(home: Path, tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "signalbox.toml").write_text(text)
-    assert told in run(f"signalbox run --config {tmp_path}/signalbox.toml", home)
+    assert told in signalbox(home, "run", "--config", f"{tmp_path}/signalbox.toml")[1]
 
 
 SCROLL = """
@@ -164,15 +173,16 @@ ORIGIN = "the package broken provides it (entry point {}), but"
 FIX = "Fix the package, or remove its use from the settings."
 
 
-def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> str:
-    """Settings beside a package whose channel is of no use; as the words that let a command find both."""
+def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> Callable[..., tuple[int, str]]:
+    """Settings beside a package whose channel is of no use; runs commands that find both."""
     about = folder / "broken-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(f"[signalbox.channels]\nscroll = {point}\n")
     (folder / "scroll.py").write_text(SCROLL)
     (folder / "signalbox.toml").write_text(settings)
-    return f"PYTHONPATH=$PYTHONPATH:{folder} signalbox {{}} --config {folder}/signalbox.toml"
+    config = ("--config", f"{folder}/signalbox.toml")
+    return lambda home, *words, **variables: signalbox(home, *words, *config, place=folder, **variables)
 
 
 @pytest.mark.parametrize(
@@ -189,12 +199,12 @@ def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") ->
 )
 def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_path: Path, point: str, why: str) -> None:
     settings = f'data_dir = "var"\n[log]\nlevel = "loud"\n{ACCOUNT}'
-    line = broken(tmp_path, settings + ("ink = 'red'\n" if point == "scroll:PLUGIN" else ""), point)
-    told = run(f"{line.format('run')}; echo ended with $?", home)
+    command = broken(tmp_path, settings + ("ink = 'red'\n" if point == "scroll:PLUGIN" else ""), point)
+    code, told = command(home, "run")
     assert f'accounts[1] ("a"): scroll: {ORIGIN.format(point)} {why}' in told.replace("].ink (", "] (")
     assert told.count(FIX) == 1
     assert "log.level: got " in told
-    assert told.endswith("ended with 2\n")
+    assert code == 2
     assert "Traceback" not in told
 
 
@@ -209,25 +219,24 @@ def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_pat
 def test_a_models_package_of_no_use_is_told_by_a_start_and_by_the_try(
     home: Path, tmp_path: Path, point: str, why: str
 ) -> None:
-    line = broken(tmp_path, 'data_dir = "var"\n[model]\nname = "blot/lines"\n')
+    command = broken(tmp_path, 'data_dir = "var"\n[model]\nname = "blot/lines"\n')
     (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_text(f"[signalbox.models]\nblot = {point}\n")
     told = f"blot: {ORIGIN.format(point)} {why}. {FIX}"
-    assert run(f"{line.format('run')}; echo ended with $?", home).endswith(f"signalbox: {told}\nended with 2\n")
-    looked = run(line.format("doctor --model"), home)
+    code, said = command(home, "run")
+    assert (code, said.endswith(f"signalbox: {told}\n")) == (2, True), said
+    _, looked = command(home, "doctor", "--model")
     assert re.search(rf"^ERROR +model +{re.escape(told)}$", looked, re.MULTILINE), looked
     assert "a fault of Signalbox" not in looked
 
 
 def test_an_account_that_its_package_cannot_make_ends_the_start_in_one_sentence(home: Path, tmp_path: Path) -> None:
-    line = broken(tmp_path, f'data_dir = "var"\n[web]\nport = 0\n{ACCOUNT}', "scroll:UNMADE")
-    told = run(f"{line.format('run')}; echo ended with $?", home)
+    code, told = broken(tmp_path, f'data_dir = "var"\n[web]\nport = 0\n{ACCOUNT}', "scroll:UNMADE")(home, "run")
     why = f'{ORIGIN.format("scroll:UNMADE")} it cannot make the account "a" (OSError: no pen)'
-    assert told.endswith(f"signalbox: scroll: {why}. {FIX}\nended with 2\n")
+    assert (code, told.endswith(f"signalbox: scroll: {why}. {FIX}\n")) == (2, True), told
 
 
 def test_doctor_tells_of_a_package_of_no_use_and_looks_at_the_rest(home: Path, tmp_path: Path) -> None:
-    line = broken(tmp_path, f'data_dir = "var"\n[log]\nlevel = "loud"\n{ACCOUNT}')
-    told = run(line.format("doctor"), home)
+    _, told = broken(tmp_path, f'data_dir = "var"\n[log]\nlevel = "loud"\n{ACCOUNT}')(home, "doctor")
     assert ORIGIN.format("no_such_module:PLUGIN") in told
     assert "log.level: got " in told
     assert re.search(r"^ok +", told, re.MULTILINE)
@@ -236,17 +245,18 @@ def test_doctor_tells_of_a_package_of_no_use_and_looks_at_the_rest(home: Path, t
 
 def test_nothing_of_a_package_is_loaded_for_a_disabled_account(home: Path, tmp_path: Path) -> None:
     account = f'{ACCOUNT}enabled = false\npin = "pin-1234"\nink_env = "SIGNALBOX_INK"\n'
-    line = "SIGNALBOX_INK=red " + broken(tmp_path, f'data_dir = "var"\n{account}', "loud:PLUGIN")
+    command = broken(tmp_path, f'data_dir = "var"\n{account}', "loud:PLUGIN")
     (tmp_path / "loud.py").write_text("print('I was loaded')\nraise ImportError('and broke')\n")
-    told = run(line.format("doctor"), home)
+    _, told = command(home, "doctor", SIGNALBOX_INK="red")
     assert re.search(r"^ok +scroll +turned off: enabled is false$", told, re.MULTILINE), told
     assert "I was loaded" not in told
     assert "and broke" not in told
     assert "SIGNALBOX_INK" not in told
-    assert "pin-1234" not in told + run(line.format("config show"), home)
+    assert "pin-1234" not in told + command(home, "config", "show", SIGNALBOX_INK="red")[1]
 
 
-def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
+@pytest.mark.xdist_group("fresh")
+def test_nothing_is_looked_for_where_all_is_built_in(tmp_path: Path, fresh: AllFresh) -> None:
     """Neither a start nor its settings pay for packages that nobody named."""
     code = (
         "import bot.plugins.packages as p; p.entry_points = None\n"
@@ -255,13 +265,6 @@ def test_nothing_is_looked_for_where_all_is_built_in(home: Path) -> None:
         "async def start():\n    app = await build(made()); await app.store.close()\n"
         "asyncio.run(start()); print('begun')"
     )
-    (home / "elsewhere" / "var").mkdir(parents=True)
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=home / "elsewhere",
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    (tmp_path / "var").mkdir()
+    ended = fresh.after(*SERVING).run(code, folder=tmp_path, environment=_environment(tmp_path))
     assert ended.stdout == "begun\n", ended.stderr

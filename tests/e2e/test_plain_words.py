@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -102,8 +101,7 @@ def test_without_a_terminal_nothing_is_destroyed_unasked(lived_in: House, comman
 
 def test_whoever_sits_at_the_terminal_is_asked(lived_in: House) -> None:
     lived_in.command("people", "add", "Carol")
-    command = [sys.executable, "-m", "bot", "people", "remove", "Carol"]
-    with Terminal(command, lived_in.folder, environment(lived_in.folder)) as person:
+    with Terminal(["people", "remove", "Carol"], lived_in.folder, environment(lived_in.folder)) as person:
         person.reads("Remove Carol, who will have to be let in again? [y/N]")
         person.types("n")
         person.reads("Aborted")

@@ -7,6 +7,7 @@ and ends, that dies of a signal like any other; what it does not show is how it 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import multiprocessing
 import os
 import runpy
@@ -14,10 +15,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from io import TextIOWrapper
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -26,8 +29,35 @@ from typing import Any, Final, TextIO
 LOADED: Final = "tests.fakes.loaded"
 """What the process has loaded from which the others are forked."""
 
+SHARED: Final = "TESTS_FORK_SERVER"
+"""Variable with the address of the process from which all processes of a run of the tests fork."""
+
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([LOADED])
+
+
+class _Shared(forkserver.ForkServer):
+    """One that was begun by another process, which ends it."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._forkserver_address = address
+        self._forkserver_alive_fd = os.open(os.devnull, os.O_RDONLY)
+
+    def ensure_running(self) -> None:
+        pass
+
+
+def share() -> None:
+    """Begin the process from which others are forked, for all processes that we start from now on."""
+    server: Any = forkserver._forkserver  # no name that is public
+    if not hasattr(server, "_forkserver_authkey"):  # later releases of Python let in nobody else
+        server.ensure_running()
+        os.environ[SHARED] = server._forkserver_address
+
+
+if _address := os.environ.pop(SHARED, ""):
+    forkserver.connect_to_new_process = _Shared(_address).connect_to_new_process
 
 
 class Forked:
@@ -132,6 +162,16 @@ def begin(module: str, *arguments: str, folder: Path, environment: Mapping[str, 
     return Begun(process, os.fdopen(ours, encoding="utf-8"))
 
 
+def at_terminal(
+    terminal: int, module: str, *arguments: str, folder: Path, environment: Mapping[str, str], ignores: bool
+) -> ForkServerProcess:
+    """`python -m module` of somebody who sits at this terminal. With `ignores` SIGINT is ignored as it begins."""
+    ends = dict.fromkeys((0, 1, 2), terminal)
+    process = _process(module, arguments, folder, environment, ends, ignores)
+    process.start()
+    return process
+
+
 def run(
     module: str, *arguments: str, folder: Path, environment: Mapping[str, str], said: bytes = b"", seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
@@ -158,10 +198,15 @@ def run(
 
 
 def _process(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    ends: Mapping[int, int],
+    ignores: bool = False,
 ) -> ForkServerProcess:
     copies = {number: _End(end) for number, end in ends.items()}
-    given = (module, arguments, folder, dict(environment), copies)
+    given = (module, arguments, folder, dict(environment), copies, ignores)
     return _CONTEXT.Process(target=_live, args=given)
 
 
@@ -184,17 +229,28 @@ def _detached(copy: Any) -> int:
 
 
 def _live(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], ends: Mapping[int, int]
+    module: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    ends: Mapping[int, int],
+    ignores: bool,
 ) -> None:
     """Be what `python -m module` would be. Without an end for its standard input it reads nothing."""
     for number, end in {0: os.open(os.devnull, os.O_RDONLY), **ends}.items():
         os.dup2(end, number)
         os.close(end)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # keys that are signals come to whoever's terminal it is
+    if ignores:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _text(0), _text(1), _text(2)  # type: ignore[misc]  # typed as constants
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
+    sys.path[:0] = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
     sys.argv = [module, *arguments]
     sys.modules.pop(module, None)  # what was loaded to be looked into is not what runs
     runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -204,4 +260,4 @@ def _text(number: int) -> TextIOWrapper:
     """Standard input, output or error, as Python opens them where the language is C.UTF-8."""
     raw = os.fdopen(number, "wb" if number else "rb", closefd=False)
     errors = "backslashreplace" if number == 2 else "surrogateescape"
-    return TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2)
+    return TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2 or raw.isatty())

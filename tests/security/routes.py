@@ -246,6 +246,10 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "GET ? bot/http/operator_api.py: path": OPERATION,
     "POST ? bot/http/operator_api.py: path": OPERATION,
     "POST ? adapters/slack/incoming/http_events.py: self.path": "Slack signs its requests: tests/wire/slack/test_http.py",
+    **dict.fromkeys(
+        ("GET /sign-in", "GET /sign-in/back", "POST /sign-out"),
+        "there where a provider is set: tests/unit/bot/auth/test_sign_in.py",
+    ),
     "POST ? adapters/telegram/incoming/webhook.py: self._settings.route": "Telegram shows a token: tests/wire/telegram/test_webhook.py",
 }
 """Routes that the process of the suite has not, or has by other names: who may use them, and where that is tested."""

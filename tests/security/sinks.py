@@ -20,7 +20,7 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("accept", "name_rooms", "add_person", "rename", "pair"),
+        *("accept", "name_rooms", "add_person", "admit", "rename", "pair"),
         *(
             "record_model",
             "spawn",
@@ -60,11 +60,13 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("make_token", "revoke_token", "note_use", "note_exposed"),
+        *("keep_session", "drop_session", "note_turned_away"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
         *("drop_trigger", "pause_trigger", "resume_trigger"),
-        *("begin_cursor", "keep_sinks", "sink_reached", "sink_told"),
+        *("begin_cursor", "leave_sink", "drop_sinks", "sink_reached", "sink_told"),
+        *("put_push", "drop_push", "push_told", "push_failed", "keep_task"),
         *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
@@ -154,6 +156,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
     "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),
+    "bot/auth/admitting.py": (
+        frozenset({"admit"}),
+        "a person's name, as their own provider has it, cleaned like a stranger's",
+    ),
     "bot/wiring/safety/guard.py": (frozenset({"note_fact"}), "names and marks of findings"),
     "bot/wiring/safety/scan.py": (frozenset({"put_texts"}), "what the guard made of it"),
     "bot/wiring/schedules.py": (

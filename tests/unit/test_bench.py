@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,36 +13,28 @@ from typing import Any, Final
 
 import pytest
 
+from bench import program
 from bench.__main__ import main
 from bench.benches import BENCHES, Found
 from bench.click import commits
 from bench.figures import Figure, at_most, ratio_at_least, ratio_at_most, table
 from bench.stacks import ROOT, report, stacks
+from tests.fakes import forked
 
 pytestmark = pytest.mark.xdist_group("bench")
 """Groups are begun first: the one that takes forty seconds would else be among the last, with one process idle."""
 
 JUDGED: Final = [
     "start to ready",
-    "store, SQLite",
-    "claim after",
     "message to reply",
     "processor time",
     "chats",
-    "failover",
     "memory",
     "request after 10,000 turns",
     "message after 10,000 turns",
     "building a request",
     "leak guard, mixed",
-    "start to first poll",
-    "reply telegram",
-    "click telegram",
     "transactions of a click, deny, 1 extra place",
-    "throughput telegram",
-    "extraction, by words + vectors",
-    "recall, SQLite",
-    "recall, PostgreSQL",
     "hostile tasks",
     "cards an honest task",
     "honest tasks done",
@@ -56,11 +49,24 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
 
 
+def statements(*arguments: str) -> str:
+    """The page that `python -m bench.statements` prints; forked instead of loaded."""
+    ended = forked.run("bench.statements", *arguments, folder=Path(ROOT), environment=os.environ, seconds=100)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout.decode()
+
+
 def may_look_into_others() -> bool:
     return os.geteuid() == 0 or not YAMA.exists() or YAMA.read_text().strip() == "0"
 
 
 LONG: Final = {
+    "store": ["store, SQLite"],
+    "claim": ["claim after"],
+    "failover": ["failover"],
+    "cuts": [],
+    "recall": ["extraction, by words + vectors", "recall, SQLite", "recall, PostgreSQL"],
+    "telegram": ["start to first poll", "reply telegram", "click telegram", "throughput telegram"],
     "slack": ["memory, idle"],
     "discord": ["memory, idle"],
     "three": ["memory, idle"],
@@ -71,24 +77,38 @@ LONG: Final = {
     "browser": [],  # it has none where no browser is
     "documents": ["a PDF of", "a workbook"],
 }
-"""By `make cuts` alone, each with its bounds: Telegram's benchmark on other platforms, one that starts four nodes, and
-those of tools and workflows, whose own tests run what they measure."""
+"""By `make cuts` alone, each with its bounds: those of platforms, those that fill databases or start nodes, and those of
+tools and workflows, whose own tests run what they measure."""
 
 
 @pytest.mark.timeout(200)
-def test_the_short_variant_prints_every_figure_and_judges_nothing(tmp_path: Path) -> None:
-    prints_every_figure([name for name in BENCHES if name not in LONG], tmp_path / "figures.json", JUDGED)
+def test_the_short_variant_prints_every_figure_and_judges_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, which may fork programs already."""
+    names = [name for name in BENCHES if name not in LONG]
+    kept, ends = tmp_path / "figures.json", signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(sys, "argv", ["bench", *names, "--short", "--json", str(kept)])
+    monkeypatch.setattr(program, "are_forked", False)  # it sets that
+    try:
+        code = main()
+    finally:
+        signal.signal(signal.SIGTERM, ends)
+    told = capsys.readouterr()
+    prints_every_figure(subprocess.CompletedProcess(names, code, told.out, told.err), names, kept, JUDGED)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("name", LONG)
 def test_the_short_variant_of_each_other_prints_every_figure(name: str, tmp_path: Path) -> None:
-    prints_every_figure([name], tmp_path / "figures.json", LONG[name])
+    kept = tmp_path / "figures.json"
+    prints_every_figure(run("bench", name, "--short", "--json", str(kept)), [name], kept, LONG[name])
 
 
-def prints_every_figure(names: list[str], kept: Path, wanted: list[str]) -> None:
-    ended = run("bench", *names, "--short", "--json", str(kept))
+def prints_every_figure(
+    ended: subprocess.CompletedProcess[str], names: list[str], kept: Path, wanted: list[str]
+) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "nothing is judged" in ended.stdout
     assert {name for name in BENCHES if f"measuring {name} " in ended.stderr} == set(names)
@@ -135,20 +155,17 @@ def test_a_missed_bound_is_told_in_the_table_and_by_name() -> None:
 
 
 def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
-    ended = run("bench.statements", "--tool", "--sql")
-    assert ended.returncode == 0, ended.stderr
-    assert "| `accept` | commit |" in ended.stdout  # on a busy machine after a look at who speaks, kept for seconds
-    assert "`finish_tool` | commit |" in ended.stdout
-    assert "commits that wait for the disk" in ended.stdout
-    assert "INSERT INTO signals" in ended.stdout
-    assert set(re.findall(r"`view` \| reads \| (\d+)", ended.stdout)) == {"4"}
-    assert "LIKE ?" not in ended.stdout  # SQLite plans such a statement anew for each pattern
+    told = statements("--tool", "--sql")
+    assert "| `accept` | commit |" in told  # on a busy machine after a look at who speaks, kept for seconds
+    assert "`finish_tool` | commit |" in told
+    assert "commits that wait for the disk" in told
+    assert "INSERT INTO signals" in told
+    assert set(re.findall(r"`view` \| reads \| (\d+)", told)) == {"4"}
+    assert "LIKE ?" not in told  # SQLite plans such a statement anew for each pattern
 
 
 def test_the_statements_of_a_click_begin_with_the_press_and_end_with_the_answer() -> None:
-    ended = run("bench.statements", "--click")
-    assert ended.returncode == 0, ended.stderr
-    commits = re.findall(r"\| `(\w+)` \| commit \|", ended.stdout)
+    commits = re.findall(r"\| `(\w+)` \| commit \|", statements("--click"))
     assert commits[0] == "accept"
     assert commits[-1] in ("finish", "render_shown")  # shown by the one where the room was free, by the other where not
     assert sorted({*commits}) == ["accept", "claim", "finish", "finish_tool", "mark_tool", "render_shown", "steer"]

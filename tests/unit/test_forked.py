@@ -28,6 +28,7 @@ def test_it_has_its_own_folder_environment_and_input(tmp_path: Path) -> None:
     assert says("os.getcwd()", tmp_path) == str(tmp_path)
     assert says("dict(os.environ)", tmp_path, MINE="this") == "{'MINE': 'this'}"
     assert says("sys.stdin.read()", tmp_path, "café".encode()) == "café"
+    assert says("sys.path.count(os.environ['MINE'])", tmp_path, MINE="/mine", PYTHONPATH="/mine:") == "1"
     assert says("os.getpid()", tmp_path) not in (str(os.getpid()), says("os.getpid()", tmp_path))
 
 

@@ -132,8 +132,10 @@ def _of_unittest(text: str) -> Results | None:
 
 def _of_trace(name: str, trace: str) -> Failure:
     places = [f"{found['file'].removeprefix('/workspace/')}:{found['line']}" for found in TRACE_PLACE.finditer(trace)]
-    last = next((line for line in reversed(trace.splitlines()) if line.strip()), "")
-    return Failure(short(name), places[-1] if places else "", short(last))
+    _, place, below = trace.rpartition("\n  File ")
+    lines = below.splitlines()[bool(place) :]
+    error = next((line for line in lines if line[:1].strip()), "")  # lines below it compare two values
+    return Failure(short(name), places[-1] if places else "", short(error))
 
 
 def _of_cargo(text: str) -> Results | None:

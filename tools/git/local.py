@@ -210,7 +210,7 @@ def _files(files: list[str]) -> list[str]:
     return ["/".join(parts_of(file)) or "." for file in files]
 
 
-def _where(arguments: Mapping[str, Json]) -> list[CardPart]:
+def where_card(arguments: Mapping[str, Json]) -> list[CardPart]:
     """The folder, where it isn't the workspace itself."""
     return (
         [CardValue("path")] if arguments.get("path", ".") not in (".", "") else [CardNote("in this room's workspace")]
@@ -219,12 +219,12 @@ def _where(arguments: Mapping[str, Json]) -> list[CardPart]:
 
 def _commit_card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
     files: list[CardPart] = [CardValue("files")] if arguments.get("files") else [CardNote("all that changed")]
-    return [CardText("message"), *files, *_where(arguments)]
+    return [CardText("message"), *files, *where_card(arguments)]
 
 
 def _branch_card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
     return [
         CardValue("name"),
         CardNote("a new branch" if arguments.get("create") else "an existing branch"),
-        *_where(arguments),
+        *where_card(arguments),
     ]

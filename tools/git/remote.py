@@ -40,7 +40,7 @@ from tools.files.workspace import opened_parent, own_like, parts_of
 from tools.git import program
 from tools.git.history import commits
 from tools.git.hosts import FETCHING, PACK_MAX_BYTES, PUSHING, GitWeb, host_in, in_words, quoted
-from tools.git.local import Where, branch_named
+from tools.git.local import Where, branch_named, where_card
 from tools.git.repository import GitSaid, Repository, repository
 from tools.git.wire import NO_OBJECT, OBJECT, NoGit, Offer, Pack, push, reachable, received, report, wish
 from tools.kit.declare import tool
@@ -121,6 +121,7 @@ def _pulling(parts: Remotes) -> Tool:
         timeout=REMOTE_TIMEOUT,
         output_bound=REMOTE_BOUND,
         seldom=True,
+        card=lambda arguments, _: where_card(arguments),
         flow=PULLING,
     )
     async def git_pull(context: ToolContext, path: Where = ".") -> str:

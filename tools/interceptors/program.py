@@ -35,6 +35,7 @@ LEFT_ALONE_SECONDS: Final = 5.0
 KILLED_SECONDS: Final = 2.0
 """Until a killed process is gone for the system too."""
 COMPLAINT_MAX_CHARS: Final = 200
+NOT_STARTED: Final = "it can't be started"
 CHUNK_BYTES: Final = 64 * 1024
 """Of what it complains about, read at once."""
 
@@ -76,7 +77,7 @@ class ProgramJudge:
         try:
             await self._started()
         except InterceptorFailed as error:  # a question says so again, and tries anew
-            log.warning("an interceptor can't be started", interceptor=self._program.folder.name, reason=str(error))
+            log.warning("an interceptor can't be started", interceptor=self._program.folder.name, reason=error.whole)
 
     async def close(self) -> None:
         """Once this returns it's dead, with all that it has started."""
@@ -90,12 +91,13 @@ class ProgramJudge:
             async with asyncio.timeout(self._limit):
                 return Answer.parse(await life.answer(occasion.to_json(number), number))
         except TimeoutError:
+            told = life.complaint()
             await self.close()
-            raise InterceptorFailed(f"it gave no answer within {self._limit:g} seconds") from None
+            raise InterceptorFailed(f"it gave no answer within {self._limit:g} seconds", told) from None
         except InterceptorFailed as error:
             told = life.complaint()
             await self.close()
-            raise InterceptorFailed(f"{error}{told}") from None
+            raise InterceptorFailed(str(error), told) from None
 
     async def _started(self) -> _Life:
         """Errors: InterceptorFailed when it can't be started, also a while after that."""
@@ -104,7 +106,7 @@ class ProgramJudge:
         if self._life:
             return self._life
         if time.monotonic() < self._rests_until:
-            raise InterceptorFailed(self._trouble)
+            raise InterceptorFailed(NOT_STARTED, self._trouble)
         try:
             async with asyncio.timeout(START_TIMEOUT.total_seconds()):
                 self._life = await _life_of(self._program)
@@ -117,7 +119,7 @@ class ProgramJudge:
 
     def _rest(self, why: str) -> None:
         self._trouble, self._rests_until = why, time.monotonic() + LEFT_ALONE_SECONDS
-        raise InterceptorFailed(why)
+        raise InterceptorFailed(NOT_STARTED, why)
 
 
 async def _life_of(program: Program) -> _Life:
@@ -197,10 +199,10 @@ class _Life:
         return line
 
     def complaint(self) -> str:
-        """The last of what it said on standard error, behind why it failed."""
+        """The last of what it said on standard error, and what of it its sandbox hides: for operators."""
         self._heard()
         last = " ".join(self._said.decode("utf-8", "replace").split())[-COMPLAINT_MAX_CHARS:]
-        return "".join(f"; {words}" for words in (last and f"its last words: {last}", self._unseen) if words)
+        return "; ".join(filter(None, (last and f"its last words: {last}", self._unseen)))
 
     def _heard(self) -> None:
         with suppress(BlockingIOError, OSError):

@@ -119,31 +119,55 @@ def unseen(program: Program, *, takes_cwd: bool = True) -> str:
     sandbox = program.sandbox
     if sandbox is None:
         return ""
-    found = shutil.which(program.command[0], path=program.env.get("PATH", os.defpath))
-    named = [found or "", _interpreter(found), *program.command[1:]]
-    place = next(
-        (it for it in named if it.startswith("/") and Path(it).exists() and _is_unseen(it, program, sandbox)), ""
+    search = program.env.get("PATH", os.defpath)
+    found = shutil.which(program.command[0], path=search)
+    readers = _interpreters(found, search)
+    if gone := next((it for it in readers if not Path(it).exists()), ""):
+        return f"its first line names {gone}, which is not there"
+    named = [it for it in (found or "", *readers, *program.command[1:]) if it.startswith("/") and Path(it).exists()]
+    for place in named:
+        if why := _why_unseen(place, program, sandbox):
+            ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
+            return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
+    return next(
+        (f"{it} is closed to the user it runs as: keep it elsewhere" for it in named if _is_closed(it, program)), ""
     )
-    if not place:
-        return ""
-    why = "/tmp is empty in there" if _is_in(Path(place), TEMPORARY) else "that place is hidden from it"  # noqa: S108
-    ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
-    return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
 
 
-def _interpreter(script: str | None) -> str:
-    """The program that its first line names."""
+def _interpreters(script: str | None, search: str) -> list[str]:
+    """Programs that its first line names: also the one that `env` looks for, by its name if there is none."""
     try:
         with Path(script or "").open("rb") as file:
             head = file.readline(200)
     except (OSError, ValueError):
-        return ""
+        return []
     words = head[2:].decode(errors="replace").split() if head.startswith(b"#!") else []
-    return words[0] if words else ""
+    named = words[:1]
+    if named and Path(named[0]).name == "env":
+        looked_for = (word for word in words[1:] if not word.startswith("-") and "=" not in word)
+        named += [shutil.which(word, path=search) or word for word in islice(looked_for, 1)]
+    return named
 
 
-def _is_unseen(place: str, program: Program, sandbox: SandboxTerms) -> bool:
-    path, start = Path(place).resolve(), _start(program)
+def _why_unseen(place: str, program: Program, sandbox: SandboxTerms) -> str:
+    """A link counts with the file that it leads to: both must be there."""
+    for path in (Path(place), Path(place).resolve()):
+        if _is_unseen(path, program, sandbox):
+            return "/tmp is empty in there" if path.is_relative_to(TEMPORARY) else "that place is hidden from it"  # noqa: S108
+    return ""
+
+
+def _is_closed(place: str, program: Program) -> bool:
+    """True if the other user that it runs as may not go to a place, as to a Python in the home of ours."""
+    user = _other(program)
+    if user is None or _is_in(Path(place), program.folder.resolve()):
+        return False
+    folders = [parent.stat() for parent in Path(place).resolve().parents]
+    return any(not one.st_mode & (0o100 if one.st_uid == user else 0o001) for one in folders)
+
+
+def _is_unseen(path: Path, program: Program, sandbox: SandboxTerms) -> bool:
+    start = _start(program)
     kept = [*map(Path, (*FOLDERS_KEPT, *installed())), program.folder.resolve(), *([start] if start else [])]
     if any(path.is_relative_to(hiding) for hiding in hidden(sandbox)):
         return not path.is_relative_to(program.folder.resolve())

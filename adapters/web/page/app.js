@@ -5,6 +5,7 @@ import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
+import { openMenu } from "./menu.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
@@ -390,18 +391,32 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, banner, ideas, may_write: mayWrite, console: mayOperate } = this.#me;
+    const { name, role, banner, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const called = [h("strong", {}, name), role !== name && h("span", {}, role)];
     byId("banner").textContent = banner;
     byId("banner").hidden = !banner;
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      h("span", { class: "who" }, h("strong", {}, name), role !== name && h("span", {}, role)),
+      provider
+        ? h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who",
+          onclick: (event) => openMenu(event.currentTarget, [{ label: words.signOut, act: () => this.#signOut() }]) }, ...called)
+        : h("span", { class: "who" }, ...called),
       mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), words.console) : "");
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;
     const button = (idea) => h("button", { type: "button", class: "idea", onclick: () => this.#say(idea, []) }, idea);
     byId("ideas").replaceChildren(...(mayWrite ? ideas.map(button) : []));
+  }
+
+  async #signOut() {
+    try {
+      const { next } = await request("/sign-out", { method: "POST" });
+      location.assign(next);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(error.message);
+    }
   }
 
   #notify(sentence) {
@@ -623,7 +638,7 @@ class Page {
       event.preventDefault();
       return this.palette.open();
     }
-    const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
+    const writes = event.target.closest?.("input, textarea, select, button, summary, [contenteditable]"); // a letter is meant for what is in focus
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox() }[event.key];
     if (!does) return;

@@ -122,6 +122,7 @@ export const words = {
   needsAnswer: "Needs an answer",
   denyWithReason: "Deny with a reason…",
   cancel: "Cancel",
+  signOut: "Sign out",
   sendingAnswer: "Sending your answer…",
   answerTaken: "Got your answer.",
 

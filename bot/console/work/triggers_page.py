@@ -21,7 +21,7 @@ TRIGGERS_PLACE: Final = "/console/triggers"
 TRIGGER_HEADS: Final = ("Trigger", "Waits for", "State", "Fired", "Begins", "Actions")
 HAND_HEADS: Final = ("Hand", "State", "When", "Next", "Last", "Reports to", "Actions")
 NO_TRIGGERS: Final = "There are no triggers. Add them to the settings, or ask in a conversation: tell me when …"
-NO_HANDS: Final = "No hand is active. `signalbox hands list` shows those that there are."
+NO_HANDS: Final = ("No hand is active. ", tag("code", "signalbox hands list"), " shows those that there are.")
 BEGINS_CHARS: Final = 60
 ANYWHERE: Final = "*"
 
@@ -33,7 +33,7 @@ async def triggers(_request: web.Request, do: Operations) -> Html:
         TRIGGERS_PLACE,
         table("Triggers", TRIGGER_HEADS, map(_trigger, rows)) if rows else nothing(NO_TRIGGERS),
         tag("h2", "Hands"),
-        table("Hands", HAND_HEADS, map(_hand, hands)) if hands else nothing(NO_HANDS),
+        table("Hands", HAND_HEADS, map(_hand, hands)) if hands else tag("p", *NO_HANDS, class_="nothing"),
     )
 
 

@@ -30,7 +30,7 @@ def card(url: str, version: str, agents: Sequence[str] = ()) -> Card:
         "description": CARD_WORDS,
         "version": version or "0",
         "supportedInterfaces": interfaces,
-        "capabilities": {"streaming": True, "pushNotifications": False, "extendedAgentCard": True},
+        "capabilities": {"streaming": True, "pushNotifications": True, "extendedAgentCard": True},
         "securitySchemes": {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer", "description": BEARER_WORDS}}},
         "securityRequirements": [{"schemes": {"bearer": {"list": []}}}],
         "defaultInputModes": list(TEXT_MODES),
@@ -52,7 +52,7 @@ def old_card(url: str, version: str, agents: Sequence[str] = ()) -> Card:
         del made[name]
     return {
         **made,
-        "capabilities": {"streaming": True, "pushNotifications": False},
+        "capabilities": {"streaming": True, "pushNotifications": True},
         "supportsAuthenticatedExtendedCard": True,
         "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": BEARER_WORDS}},
         "security": [{"bearer": []}],

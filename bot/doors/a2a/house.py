@@ -11,17 +11,21 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot.doors.a2a.card import card, old_card
+from bot.doors.a2a.pushes import A2aPushes
 from bot.doors.a2a.tasks import A2aTasks
-from bot.doors.a2a.wire import OLD_NAMES, A2aError, Code, Dialect, Method, Shown, failure, task, updates
+from bot.doors.a2a.wire import OLD_NAMES, A2aError, Code, Dialect, Method, Shown, failure, link_of, task, updates
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing
 from bot.doors.streams import STREAM_BEAT, STREAM_LIFE, Streams, begun, sent
 from bot.operator.context import OperatorContext
+from runtime.contract import SignalId
 from runtime.domain.programs.followed import Followed
 from runtime.http.bodies import BODY_LIMIT, read_object
 from runtime.http.errors import Refusal
 
 A2A_PATH: Final = "/a2a"
+A2A_BODY_MAX_BYTES: Final = 8 * BODY_LIMIT
+"""Of a request: files come within messages."""
 CARD_PATH: Final = "/.well-known/agent-card.json"
 VERSION_HEADER: Final = "A2A-Version"
 PEER_HELD_MAX: Final = timedelta(seconds=280)
@@ -30,7 +34,6 @@ PEER_BEAT: Final = b": still here\n\n"
 BY_POST: Final = "Send requests of A2A by POST, as JSON-RPC."
 NO_VERSION: Final = "This version of A2A isn't spoken here. There are 1.0 and 0.3."
 NO_METHOD: Final = "There is no method {name!r}."
-NO_PUSH: Final = "Push notifications aren't sent. Follow the task by SubscribeToTask, or ask by GetTask."
 NO_REQUEST: Final = "This is no request of JSON-RPC 2.0."
 OVER_ALREADY: Final = "This task is over, so nothing more comes of it. GetTask has it."
 CODES_OF_STATUS: Final[Mapping[int, Code]] = {404: Code.TASK_NOT_FOUND, 422: Code.INVALID_PARAMS}
@@ -42,6 +45,8 @@ class A2aHouse:
         self._context = context
         self._conversing = conversing
         self._tasks = A2aTasks(context, conversing)
+        self._pushes = A2aPushes(context, self._tasks)
+        self._link = link_of(context.public_url, context.named)
         self._streams = Streams()
         self._answers: Mapping[Method, Callable[[Caller, Shown, str, Dialect], Awaitable[Shown]]] = {
             Method.SEND: self._send,
@@ -84,7 +89,9 @@ class A2aHouse:
         given: Shown = params if isinstance(params, dict) else {}
         agent = request.path.removeprefix(A2A_PATH).strip("/")
         if method in PUSH:
-            raise A2aError(Code.PUSH_NOTIFICATION_NOT_SUPPORTED, NO_PUSH)
+            return web.json_response(
+                _reply(asked.get("id"), result=await self._pushes.answer(method, caller, given, dialect))
+            )
         if method is Method.CARD:
             names = self._conversing.agents(caller)
             return web.json_response(_reply(asked.get("id"), result=self._card(request, dialect, names)))
@@ -94,25 +101,33 @@ class A2aHouse:
         return web.json_response(_reply(asked.get("id"), result=result))
 
     async def _send(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
-        taken = await self._tasks.send(caller, given, agent)
+        taken = await self._taken(caller, given, agent, dialect)
         terms = given.get("configuration") or {}
         is_held = not terms.get("returnImmediately", False) and terms.get("blocking", True)
         within = PEER_HELD_MAX if is_held else timedelta()
         found = await self._conversing.answered(caller, taken, within)
-        made = task(found, dialect)
+        made = task(found, dialect, self._link)
         return made if dialect is Dialect.OLD else {"task": made}
+
+    async def _taken(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> SignalId:
+        """The message, taken in, and the place that came with it."""
+        place = await self._pushes.wanted(given, dialect)
+        name = await self._tasks.send(caller, given, agent)
+        if place is not None:
+            await self._pushes.keep(caller, name, place, dialect)
+        return name
 
     async def _get(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
         found = await self._tasks.found(caller, given)
-        return task(found, dialect, own=given.get("historyLength") != 0)
+        return task(found, dialect, self._link, own=given.get("historyLength") != 0)
 
     async def _list(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
         found, following, total = await self._tasks.listed(caller, given)
-        rows = [task(one, dialect, own=False) for one in found]
+        rows = [task(one, dialect, self._link, own=False) for one in found]
         return {"tasks": rows, "nextPageToken": following, "pageSize": len(rows), "totalSize": total}
 
     async def _cancel(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> Shown:
-        return task(await self._tasks.cancelled(caller, given), dialect)
+        return task(await self._tasks.cancelled(caller, given), dialect, self._link)
 
     async def _stream(
         self,
@@ -127,14 +142,14 @@ class A2aHouse:
         """The task as it stands, and each change until it is over or asks people."""
         with self._streams.opened(caller):
             if method is Method.STREAM:
-                name = await self._tasks.send(caller, given, agent)
+                name = await self._taken(caller, given, agent, dialect)
                 first = await self._conversing.look(caller, name)
             else:
                 first = await self._tasks.found(caller, given)
                 if first.state.is_over and dialect is Dialect.ONE:
                     raise A2aError(Code.UNSUPPORTED_OPERATION, OVER_ALREADY)
             response = await begun(request)
-            opening = task(first, dialect)
+            opening = task(first, dialect, self._link)
             await _tell(response, asked, opening if dialect is Dialect.OLD else {"task": opening})
             await self._follow(response, caller, asked, first, dialect)
             return response
@@ -144,14 +159,14 @@ class A2aHouse:
     ) -> None:
         last, beats = first, STREAM_LIFE // STREAM_BEAT
         if last.state.is_over or last.questions:
-            for event in updates(last, dialect):
+            for event in updates(last, dialect, self._link):
                 await _tell(response, asked, event)
             return
         for _ in range(beats):
             async with aclosing(self._conversing.follow(caller, first.id, STREAM_BEAT)) as changes:
                 async for found in changes:
                     if found.state is not last.state:
-                        for event in updates(found, dialect):
+                        for event in updates(found, dialect, self._link):
                             await _tell(response, asked, event)
                     last = found
                     if found.state.is_over or found.questions:
@@ -166,7 +181,7 @@ async def _tell(response: web.StreamResponse, asked: Shown, event: Shown) -> Non
 
 async def _read(request: web.Request) -> Shown:
     try:
-        asked = await read_object(request, BODY_LIMIT)
+        asked = await read_object(request, A2A_BODY_MAX_BYTES)
     except Refusal as refusal:
         if refusal.status == 413:
             raise

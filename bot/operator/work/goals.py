@@ -90,6 +90,7 @@ class GoalOperations:
             "ended_at": at(one.ended_at),
             "reason": self.mask(one.reason),
             **(self._progress(one.now) if one.now else NOT_FROZEN),
+            **(NO_END if one.state == STOPPED_GOAL else {}),
         }
 
     def _progress(self, now: GoalStanding) -> View:
@@ -116,6 +117,9 @@ class GoalOperations:
         }
 
 
+STOPPED_GOAL: Final = "stopped"
+NO_END: Final[View] = {"end": ""}
+"""Of a goal that a person stopped: its reason says so, and not what its rules would make of that."""
 NOT_FROZEN: Final[View] = {
     "outcome": "",
     "criteria": [],

@@ -78,7 +78,7 @@ class TriggerOperations:
             "words": self.mask(", ".join(one.words)),
             "room": one.room,
             "to": self.called(Address.parse(to)) if to else "",
-            "begins": one.workflow or self.mask(one.prompt),
+            "begins": f"the workflow {one.workflow}" if one.workflow else self.mask(one.prompt),
             "agent": one.agent,
             "state": kept.state.value,
             "by_file": kept.by_file,

@@ -12,6 +12,7 @@ from adapters.web.adapter import IDEAS, WebAdapter
 from adapters.web.settings import WebSettings
 from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
 from bot.accounts.supervisor import AccountSupervisor
+from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
@@ -28,7 +29,7 @@ from bot.wiring.triggers.of_file import FileTriggers
 from runtime.chat import inbox
 from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Links, Model, Waiting
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
@@ -49,6 +50,8 @@ class AccountsPhase:
     reload: Reload
     triggers: TriggerWatch
     ratings: Ratings
+    links: Links
+    auth: AuthLayer
 
 
 def accounts_phase(
@@ -68,11 +71,6 @@ def accounts_phase(
         twin = others.holding(adapter.channel, adapter.identity)
         return twin.name if twin else None
 
-    def trouble_at(address: Address) -> str | None:
-        """Trouble with the account of an address."""
-        found = accounts.at(address)
-        return found.standing().trouble if found else None
-
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
@@ -81,12 +79,13 @@ def accounts_phase(
 
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights))
-    page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
+    links, auth = _auth(base, web_identity, rights)
+    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
+    page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
-    gate = partial(gate_of, trouble=trouble_at)
+    gate = partial(gate_of, trouble=partial(_trouble_at, accounts))
     rules = rules_of(with_identities(base.settings, accounts), gate)
     live = Live(rules, named.now, place_in(accounts, rooms.of))
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
@@ -100,7 +99,24 @@ def accounts_phase(
         reload=reload,
         triggers=triggers,
         ratings=ratings,
+        links=links,
+        auth=auth,
     )
+
+
+def _trouble_at(accounts: Accounts[AccountSupervisor], address: Address) -> str | None:
+    """Trouble with the account of an address."""
+    found = accounts.at(address)
+    return found.standing().trouble if found else None
+
+
+def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer]:
+    """Links, and the second layer of sign-in; nothing of it is imported where none is set."""
+    if not base.settings.auth.is_on:
+        return base.store.people, NO_AUTH
+    from bot.auth.parts import layer_of
+
+    return layer_of(base.settings, base.store, base.new_id, web_identity, rights)
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
@@ -111,10 +127,15 @@ async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity
 
 
 def _page(
-    base: StorePhase, context: AdapterContext, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]
+    base: StorePhase,
+    context: AdapterContext,
+    auth: AuthLayer,
+    identity: str,
+    is_named: Callable[[Address], bool],
+    ideas: Sequence[str],
 ) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
-    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())
+    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
     return WebAdapter(
         bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
     )

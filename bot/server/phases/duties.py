@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
+from bot.doors.a2a.watch import PushWatch
 from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
-from bot.server.phases.http import HttpPhase, workspaces_of
+from bot.server.phases.http import HttpPhase, push_way, workspaces_of
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
@@ -24,7 +26,7 @@ from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
-from runtime.cluster.topics import LANES, SKILLS
+from runtime.cluster.topics import LANES, PUSHES, SKILLS
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
@@ -36,6 +38,9 @@ from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
+
+if TYPE_CHECKING:
+    from bot.doors.a2a.pushing import Pusher
 
 
 def duties_of(
@@ -73,6 +78,9 @@ def duties_of(
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
     yield from _of_events(base, at, engine)
+    yield PushWatch(
+        is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base, at)
+    ).run
     if engine.interceptors:
         yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
@@ -119,7 +127,7 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
 
 def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
     """Sinks that are told what happens."""
-    sinks = event_sinks_of(
+    sinks, at.reload.taken = event_sinks_of(
         base.settings,
         base.store,
         engine.door,
@@ -127,8 +135,23 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         take=base.membership.take,
         tell=partial(_post_to_operators, base, at, engine),
     )
-    if sinks:
-        yield sinks.run
+    yield sinks.run
+
+
+def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
+    """Tells programs of their tasks; made once a place is to be told."""
+    from bot.doors.a2a.pushing import Pusher
+    from bot.doors.a2a.wire import link_of
+
+    return Pusher(
+        pushes=base.store.pushes,
+        programs=base.store.programs,
+        way=push_way(base.settings),
+        take=base.membership.take,
+        now=base.store.now,
+        link=link_of(base.settings.web.public_url, at.named),
+        probe=base.probe,
+    )
 
 
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
@@ -277,11 +300,14 @@ async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePh
     await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
-async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:
+async def _post_to_operators(
+    base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, told: str | Content
+) -> None:
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
     room = at.accounts.address(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
-    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, Content(text)))
+    content = Content(told) if isinstance(told, str) else told
+    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, content))

@@ -42,6 +42,7 @@ from bot.wiring.scheduling import reach_of, timetable_of
 from bot.wiring.skills.parts import SkillParts, skills_of
 from bot.wiring.skills.telling import SkillCommands
 from bot.wiring.tools.databases import query_tools
+from bot.wiring.tools.peers import asked_peers_of, own_call_of, tools_of_peers
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -143,7 +144,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     agents = _agents(base, at, guarded_model, toolkit, reporters, interceptors)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
-    own_call = toolkit.toolbox.next_call if base.settings.mcp else None
+    own_call = own_call_of(base.settings, base.store.peer_tasks, toolkit.toolbox.next_call)
     asking = QuestionContext(lambda: at.live.gate().rights, places, own_call)
     loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
@@ -300,6 +301,8 @@ def _clean_words_of_base(base: StorePhase, door: Door) -> None:
     """Give the guard to parts that were made before there was one."""
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
+    for tokens in base.tokens.values():
+        tokens.holds = door.guard.know
 
 
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
@@ -357,19 +360,20 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
-        at_work=_at_work(base),
+        at_work=_at_work(base, door),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
 
 
-def _at_work(base: StorePhase) -> AtWork:
+def _at_work(base: StorePhase, door: Door) -> AtWork:
     secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
     if not base.settings.mcp:
         return AtWork(secrets=secrets, bound=secrets.secrets)
     from bot.wiring.logins.grants import shared_grants
 
-    return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
+    grants = shared_grants(base.settings, base.store.logins, base.new_id, holds=door.guard.know)
+    return AtWork(grants, secrets, secrets.secrets)
 
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
@@ -430,7 +434,8 @@ def _more_tools(
     own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
-    return own | dict(pack_tools(base.settings, packs)) | spaced
+    peers = tools_of_peers(base.settings, asked_peers_of(base.settings, base.store.peer_tasks))
+    return own | dict(pack_tools(base.settings, packs)) | spaced | dict(peers)
 
 
 def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:

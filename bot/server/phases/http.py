@@ -24,6 +24,7 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
+from bot.settings.settings import Settings
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
@@ -37,6 +38,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from adapters.webhook.adapter import Webhooks
+    from bot.wiring.events.pushes import PushWay
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -67,7 +69,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
-        others=base.instruments.routes(),
+        others=[*base.instruments.routes(), *at.auth.routes],
         hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
@@ -108,11 +110,36 @@ async def _store_trouble(base: StorePhase) -> str | None:
 def _operators(
     base: StorePhase, at: AccountsPhase, engine: EnginePhase, statuses: AccountStatuses, web_identity: str, token: str
 ) -> OperatorContext:
-    settings, store, mask = base.settings, base.store, Mask(base.settings.secret_values())
+    known = _known(base, at, engine, web_identity, token)
+    return replace(
+        known,
+        meaning=engine.meaning,
+        nudge=engine.couriers.nudge,
+        stop=engine.peers.stop,
+        states=statuses.look,
+        info=_info(base, engine),
+        reports=_reports(base, at, engine),
+        tools=lambda: engine.toolkit.toolbox.tools,
+        previews=engine.previews,
+        agents=lambda: agents_at_work(engine.agents, at.reload.settings),
+        guarded=engine.guard_book.words,
+        intercepted=engine.interceptors.words if engine.interceptors else str,
+        skills=engine.skills.every.look,
+        overhear=engine.couriers.overhear,
+        door=lambda: engine.door,
+        scan_door=cache(lambda: scan_door_of(base.settings, at.named, engine.door)),
+        schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, known.mask, at.called),
+    )
+
+
+def _known(base: StorePhase, at: AccountsPhase, engine: EnginePhase, web_identity: str, token: str) -> OperatorContext:
+    """Operators' context as far as the settings, the store and the accounts go."""
+    settings, store = base.settings, base.store
     return OperatorContext(
         store=store,
         sink=engine.sink,
-        links=store.people,
+        links=at.links,
+        auth=at.auth,
         notifier=base.notifier,
         web_account=web_identity,
         now=store.now,
@@ -120,40 +147,32 @@ def _operators(
         control_token=token,
         named=at.named,
         rooms=at.rooms,
-        mask=mask,
-        meaning=engine.meaning,
-        nudge=engine.couriers.nudge,
-        stop=engine.peers.stop,
+        mask=Mask(settings.secret_values()),
         ends=base.ends(),
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
-        states=statuses.look,
         public_url=settings.web.public_url,
         command=for_strangers(),
         written=lambda name, identities: written(at.reload.settings, name, identities),
         rights=lambda: at.live.rules.gate.rights,
-        info=_info(base, engine),
-        reports=_reports(base, at, engine),
-        tools=lambda: engine.toolkit.toolbox.tools,
-        previews=engine.previews,
         models=partial(catalogue_of, settings),
         workflows=lambda: at.live.gate().workflows,
         folders=base.workspaces.of,
         goals=lambda: at.live.gate().goals,
-        agents=lambda: agents_at_work(engine.agents, at.reload.settings),
-        guarded=engine.guard_book.words,
         feedback_readers=lambda: at.reload.settings.feedback.readers,
         decides_over_mcp=lambda: at.reload.settings.programs.decide_over_mcp,
-        intercepted=engine.interceptors.words if engine.interceptors else str,
-        skills=engine.skills.every.look,
         files=partial(_files, base),
         keep=partial(_keep, base),
+        push_way=cache(partial(push_way, settings)),
         logins=lambda: [table.name for table in settings.logins],
-        overhear=engine.couriers.overhear,
-        door=lambda: engine.door,
-        scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
-        schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
+
+
+def push_way(settings: Settings) -> PushWay:
+    """Made with its first use: few programs want to be told."""
+    from bot.wiring.events.pushes import push_way_of
+
+    return push_way_of(settings)
 
 
 def _files(base: StorePhase) -> FileTransfer:

@@ -54,7 +54,7 @@ class EventSinkTable(Section):
     )
     secret: Proof = Field(
         default=None,
-        description="Secret with which each request is signed (HMAC-SHA256): at least 16 characters. Empty: unsigned.",
+        description="Secret with which each request and its time are signed (HMAC-SHA256): at least 16 characters. Empty: unsigned.",
     )
     secret_env: str = Field(default="", description="Name of the variable or sealed secret that holds `secret`.")
     header: HeaderName = Field(default=USUAL_SIGNATURE_HEADER, description="Header with the signature.")

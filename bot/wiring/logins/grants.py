@@ -15,9 +15,11 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
+from bot.wiring.logins.tokens import STORE_TIME
 from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
 from runtime.contract import NewId
+from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer, Unsealable
 from runtime.store.logins.rows import KeptLogin, NewGrant
 from runtime.store.logins.store import LoginStore
@@ -41,6 +43,16 @@ CUT_OFF_AT_SERVER: Final = (
     "signalbox mcp login {name}"
 )
 
+HELD_TOKENS: Final = ("access_token", "refresh_token")
+"""Names of the values in a grant that must not flow."""
+Holds = Callable[[str, str], None]
+"""Has the leak guard know a token, by a name."""
+
+
+def held_by_nobody(_name: str, _token: str) -> None:
+    """For a check, which says nothing to anybody."""
+
+
 GrantsOf = Callable[[McpTable], "Grants"]
 """The grants of one server."""
 
@@ -59,28 +71,72 @@ class SharedGrant:
     """Implements `tools.mcp.oauth.grants.Grants` for one server over the table of all nodes."""
 
     def __init__(
-        self, server: str, book: LoginStore, sealer: MadeSealer, *, new_id: NewId, old: SealedFile | None = None
+        self,
+        server: str,
+        book: LoginStore,
+        sealer: MadeSealer,
+        *,
+        new_id: NewId,
+        old: SealedFile | None = None,
+        holds: Holds = held_by_nobody,
     ) -> None:
         self._server = server
         self._book = book
         self._sealer = sealer
         self._new_id = new_id
         self._old = old
+        self._holds = holds
         self._claim = ""
         self._was_unfinished = False
 
     async def read(self, url: str) -> Grant | None:
         kept = await self._kept()
         grant = self._opened(kept) if kept else None
+        if grant:
+            self._hold(grant)
         return grant if grant and grant.url == url else None
 
+    def _hold(self, grant: Grant) -> None:
+        for name in HELD_TOKENS:
+            if token := str(grant.token.get(name) or ""):
+                self._holds(mcp_place(self._server), token)
+
     async def write(self, grant: Grant) -> None:
-        """Store a grant that was renewed. Whoever's claim has gone has been overtaken: another grant is there."""
-        claim, self._claim = self._claim, ""
-        if claim:
-            await self._book.renew_login(mcp_login(self._server), claim, self._new(grant))
+        """Store a grant that was renewed. Whoever's claim has gone has been overtaken: another grant is there.
+
+        The old refresh token is spent by now: a caller that goes away must not cost the login. Errors: StoreError.
+        """
+        self._hold(grant)
+        writing = asyncio.ensure_future(self._stored(grant))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            if not writing.cancelled() and (error := writing.exception()):
+                log.warning("a renewed token is not stored", server=self._server, reason=str(error))
+            raise
+
+    async def _stored(self, grant: Grant) -> None:
+        """Nor must a store that is away for a moment: the claim is kept, and it's tried again as long as that is good."""
+        until = time.monotonic() + STORE_TIME.total_seconds()
+        while True:
+            try:
+                await self._put(grant)
+            except StoreError as error:
+                if time.monotonic() > until:
+                    raise
+                log.warning("a renewed token can't be stored yet", server=self._server, reason=str(error))
+                await asyncio.sleep(RENEWAL_STEP)
+            else:
+                self._claim = ""
+                return
+
+    async def _put(self, grant: Grant) -> None:
+        name = mcp_login(self._server)
+        if self._claim:
+            await self._book.renew_login(name, self._claim, self._new(grant))
         else:
-            await self._book.keep_login(mcp_login(self._server), self._new(grant), grant.issuer_name, "")
+            await self._book.keep_login(name, self._new(grant), grant.issuer_name, "")
 
     async def claim(self, known: Grant) -> bool:
         until = time.monotonic() + RENEWED_WITHIN
@@ -194,10 +250,14 @@ def old_file(settings: Settings, server: str) -> SealedFile:
     return SealedFile(Path(settings.data_dir) / MCP_FOLDER / f"{server}{GRANT_ENDING}", sealer_of(settings))
 
 
-def shared_grants(settings: Settings, book: LoginStore, new_id: NewId) -> GrantsOf:
+def shared_grants(settings: Settings, book: LoginStore, new_id: NewId, *, holds: Holds = held_by_nobody) -> GrantsOf:
     """Grants in the table of `book`."""
     sealer = login_sealer_of(settings)
-    return lambda table: SharedGrant(table.name, book, sealer, new_id=new_id, old=old_file(settings, table.name))
+
+    def grants_of(table: McpTable) -> SharedGrant:
+        return SharedGrant(table.name, book, sealer, new_id=new_id, old=old_file(settings, table.name), holds=holds)
+
+    return grants_of
 
 
 def login_of(table: McpTable, grants: Grants, back: str = "", ask: AskPerson | None = None) -> Login | None:

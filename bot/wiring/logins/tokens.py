@@ -97,6 +97,8 @@ class LoginTokens:
         self._now = now
         self._new_id = new_id
         self._probe = probe
+        self.holds: Callable[[str, str], None] = lambda _name, _token: None
+        """Has the leak guard know each token that is used here."""
 
     async def token(self) -> str:
         kept, grant = await self._read()
@@ -141,6 +143,11 @@ class LoginTokens:
             grant = None
         if grant is None:
             raise LoginFailed(OTHER_KEY.format(name=self.name))
+        return self._held(grant)
+
+    def _held(self, grant: IssuerGrant) -> IssuerGrant:
+        for token in filter(None, (grant.access_token, grant.refresh_token)):
+            self.holds(place_of(self.name), token)
         return grant
 
     async def _fresh(self, kept: KeptLogin, grant: IssuerGrant, *, by_force: bool = False) -> str:
@@ -177,7 +184,7 @@ class LoginTokens:
         self._probe("renewed")
         if not await self._stored(claim, new_grant(self._sealer(), self.name, fresh)):
             _, fresh = await self._read()  # somebody signed in meanwhile
-        return fresh.access_token
+        return self._held(fresh).access_token
 
     async def _stored(self, claim: str, grant: NewGrant) -> bool:
         """Store the issuer's answer; false where the claim is another's. The old refresh token is spent, so that a store

@@ -75,6 +75,6 @@ async def _asked(judge: Judge, occasion: Occasion) -> Trial:
         between = time.perf_counter()
         await judge.ask(occasion)
     except InterceptorFailed as failed:
-        return Trial(occasion.at, None, str(failed))
+        return Trial(occasion.at, None, failed.whole)
     again = time.perf_counter()
     return Trial(occasion.at, answer, fault_of(occasion.at, answer), (between - begun) * 1000, (again - between) * 1000)

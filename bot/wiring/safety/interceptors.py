@@ -53,7 +53,8 @@ class InterceptorParts:
             counted[kind] = counted.get(kind, 0) + number
         told = ", ".join(f"{word} {counted[kind]:,}" for kind, word in FIGURE_WORDS.items() if counted.get(kind))
         names = ", ".join(dict.fromkeys(one.name for one in self.chain.placed))
-        return f"{names}; {told or 'nothing changed'} since this process started"
+        last = f". Last failure: {self.chain.tally.last_failure}" if self.chain.tally.last_failure else ""
+        return f"{names}; {told or 'nothing changed'} since this process started{last}"
 
 
 FIGURE_WORDS: Final[Mapping[str, str]] = {

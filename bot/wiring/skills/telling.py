@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from runtime.chat.views.skills import ToldSkill, accepted, form_of, listing, one, unknown
+from runtime.chat.views.skills import (
+    FORM_GONE,
+    SKILL_CARD,
+    ToldSkill,
+    accepted,
+    form_of,
+    listing,
+    one,
+    ready_already,
+    unknown,
+)
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.lock import difference
 from runtime.domain.skills.matching import uses
+from runtime.domain.skills.skill import Skill
 from runtime.skills.ready import ReadySkills, Shelved
 from runtime.store.protocol.intake import SkillAnswer
 
@@ -31,7 +42,7 @@ def told_of(name: str, shelved: Shelved) -> ToldSkill:
 
 
 class SkillCommands:
-    """Answers `/skills` and `/skill NAME` before the transaction that takes the command in."""
+    """Answers `/skills`, `/skill NAME` and a click on a skill's card, before the transaction that takes it in."""
 
     def __init__(
         self,
@@ -46,6 +57,8 @@ class SkillCommands:
 
     async def __call__(self, agent: str, command: str, argument: str, mark: str) -> SkillAnswer:
         all_ = await self._ready.look()
+        if command == SKILL_CARD:
+            return self._of_card(argument, all_)
         known = {name: shelved for (whose, name), shelved in sorted(all_.items()) if whose in ("", agent)}
         words = argument.split()
         if not words:
@@ -61,9 +74,23 @@ class SkillCommands:
             return SkillAnswer(unknown(name, list(known), mark))
         skill = shelved.found.skill
         if skill and form and form == form_of(skill) and not shelved.standing.is_open:
-            self._ready.expire()
-            return SkillAnswer(accepted(name), skill, self._clean(shelved.found.text))
+            return self._accepting(skill, shelved)
         return SkillAnswer(one(told_of(name, shelved), mark))
+
+    def _of_card(self, form: str, all_: Mapping[tuple[str, str], Shelved]) -> SkillAnswer:
+        """The form itself tells which skill is meant."""
+        for shelved in all_.values():
+            if (skill := shelved.found.skill) and form_of(skill) == form:
+                return (
+                    SkillAnswer(ready_already(skill.name))
+                    if shelved.standing.is_open
+                    else self._accepting(skill, shelved)
+                )
+        return SkillAnswer(FORM_GONE)
+
+    def _accepting(self, skill: Skill, shelved: Shelved) -> SkillAnswer:
+        self._ready.expire()
+        return SkillAnswer(accepted(skill.name), skill, self._clean(shelved.found.text))
 
 
 def asked(command: str, words: Sequence[str]) -> tuple[str, str]:

@@ -8,8 +8,9 @@ from typing import Final, Protocol
 import structlog
 
 from bot.wiring.skills.telling import told_of
-from runtime.chat.views.skills import question
+from runtime.chat.views.skills import card, card_origin
 from runtime.cluster.notifier import Listener
+from runtime.contract import Content
 from runtime.domain.skills.skill import Skill
 from runtime.errors import Rejected, StoreError
 from runtime.skills.ready import ReadySkills, Shelved
@@ -18,7 +19,7 @@ log = structlog.get_logger("skills")
 
 LOOK_EVERY_SECONDS: Final = 15.0
 
-Tell = Callable[[str, str], Awaitable[None]]
+Tell = Callable[[str, Content], Awaitable[None]]
 """Has operators read something, once for its origin."""
 
 
@@ -59,6 +60,6 @@ class SkillWatch:
         name, digest = skill.locked_as, skill.digest
         if shelved.lock and shelved.lock.told == digest:
             return
-        await self._tell(f"skill:{name}:{digest[:24]}", question(told_of(skill.name, shelved)))
+        await self._tell(card_origin(skill), card(told_of(skill.name, shelved)))
         if await self._told.tell_of_skill(name, digest):
             log.warning("a skill waits for an owner", skill=name, standing=shelved.standing.value)

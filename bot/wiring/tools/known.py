@@ -17,6 +17,7 @@ from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.peers import known_peer_tools
 from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
@@ -74,6 +75,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     }
     own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
     own |= tools_of_browser(browsers_of(settings))
+    own |= known_peer_tools(settings)
     if uses_skills(settings):
         own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)
     own |= installed_tools(settings, own)

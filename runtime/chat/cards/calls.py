@@ -32,6 +32,7 @@ CUT: Final = "… {} characters …"
 """Stands for what is left out; its number is that of the characters as they are shown."""
 JSON_TITLE: Final = " (JSON)"
 CHANGES_TITLE: Final = " (what changes)"
+NO_ARGUMENTS: Final = "No arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def shown_call(arguments: str, parts: Sequence[CardPart] = ()) -> ShownCall:
     lines = "\n".join(piece for piece, _ in drawn if piece.startswith("- "))
     blocks = [piece for piece, _ in drawn if not piece.startswith("- ")]
     made = ShownCall("\n\n".join(filter(None, [lines, *blocks])), all(whole for _, whole in drawn))
-    return _noted(made if drawn else ShownCall(fenced("{}", "json")), parts)
+    return _noted(made if drawn else ShownCall(NO_ARGUMENTS), parts)
 
 
 def whole_call(arguments: str) -> str:

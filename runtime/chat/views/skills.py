@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from runtime.contract import ApprovalId, Button, Choice, Content, Mark
 from runtime.domain.skills.lock import Difference, Standing
 from runtime.domain.skills.lock import in_words as differences
 from runtime.domain.skills.scanning import Capabilities, Warned
@@ -18,6 +19,10 @@ WARNINGS_SHOWN: Final = 8
 SKILLS_LISTED_MAX: Final = 40
 ONLY_OWNERS_ACCEPT: Final = "Only owners can accept a skill. I've told them already if they have a room for it."
 FORM_LETTERS: Final = 12
+SKILL_CARD: Final = "skill-"
+"""Begins the id behind the buttons of a skill's card; the form that is asked about ends it."""
+ANSWERED_ALREADY: Final = "This question was answered already."
+FORM_GONE: Final = "That form of the skill isn't there any more. Answer the newest question about it."
 NO_SKILLS_HERE: Final = "There are no skills here yet."
 STATE_WORDS: Final = {
     Standing.TRUSTED: "ready, came with Signalbox",
@@ -64,6 +69,30 @@ def question(told: ToldSkill) -> str:
     return "\n\n".join(filter(None, (head, *details(told), ways)))
 
 
+def card(told: ToldSkill) -> Content:
+    """The question as the operators' room has it, to be answered by a button."""
+    about = ApprovalId(f"{SKILL_CARD}{form_of(told.skill)}")
+    return Content(
+        question(told), (Button(about, Choice.APPROVE, "Accept this form"), Button(about, Choice.NO, "Leave it out"))
+    )
+
+
+def answered_card(card: Content, name: str, who: str, *, accepted: bool) -> Content:
+    """The card once an owner answered it; what was asked is folded under it."""
+    mark, did = (Mark.YES, "accepted") if accepted else (Mark.NO, "left out")
+    after = "" if accepted else " No agent has it until it changes again, or an owner accepts it."
+    return Content(
+        f"{mark} **{plainly(who)} {did} the skill {name}** in this form.{after}",
+        folded=card.text.rpartition("\n\n")[0],
+        mark=mark,
+    )
+
+
+def card_origin(skill: Skill) -> str:
+    """Origin of the card about this form."""
+    return f"skill:{skill.locked_as}:{skill.digest[:24]}"
+
+
 def form_of(skill: Skill | None) -> str:
     """The beginning of a form's digest: who accepts a skill in a chat names the form that they read."""
     return skill.digest[:FORM_LETTERS] if skill else ""
@@ -81,7 +110,7 @@ def details(told: ToldSkill) -> list[str]:
         found = [f"- {plainly(str(one))}" for one in told.warned[:WARNINGS_SHOWN]]
         parts.append("\n".join(["Look at this first:", *found, *([f"- and {more} more"] if more > 0 else ())]))
     if told.standing is Standing.CHANGED:
-        parts.append("\n".join(f"- {line}" for line in differences(told.difference)))
+        parts.append("\n".join(["Since it was accepted:", *(f"- {line}" for line in differences(told.difference))]))
     if told.difference.lines and not told.standing.is_open:
         parts.append(fenced("\n".join(told.difference.lines), "diff"))
     return [part for part in parts if part]
@@ -107,6 +136,14 @@ def one(told: ToldSkill, mark: str) -> str:
 def unknown(name: str, known: Sequence[str], mark: str) -> str:
     there = f" There are: {', '.join(f'`{one}`' for one in known[:SKILLS_LISTED_MAX])}." if known else ""
     return f"There's no skill called `{plainly(name[:64])}`.{there} `{mark}skills` lists them."
+
+
+def ready_already(name: str) -> str:
+    return f"The skill {name} is accepted in this form already."
+
+
+def left_out(name: str) -> str:
+    return f"The skill {name} is left out in this form."
 
 
 def accepted(name: str) -> str:

@@ -65,7 +65,19 @@ REASON_MAX_CHARS: Final = 300
 
 
 class InterceptorFailed(Exception):
-    """No answer came, or none that can be used. The text says why, without a value of the call in it."""
+    """No answer came, or none that can be used. The text says why, without a value of the call in it.
+
+    `aside` is for operators alone: the interceptor's own last words, places on this machine. People in a chat never read it.
+    """
+
+    def __init__(self, words: str, aside: str = "") -> None:
+        super().__init__(words)
+        self.aside = aside
+
+    @property
+    def whole(self) -> str:
+        """The text for operators."""
+        return "; ".join(filter(None, (str(self), self.aside)))
 
 
 @dataclass(frozen=True, slots=True)

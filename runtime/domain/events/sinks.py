@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+SINK_ROLE_PREFIX: Final = "event sink "
+"""Begins the role of serving a sink, which a node takes whose settings have it."""
+CURSOR_KEPT: Final = timedelta(days=7)
+"""For a sink that no node serves: so long it finds its place again."""
 FIRST_RETRY_DELAY: Final = timedelta(seconds=1)
 LONGEST_RETRY_DELAY: Final = timedelta(minutes=5)
 SINK_TOLD_AFTER: Final = timedelta(minutes=15)

@@ -49,12 +49,13 @@ SIGNAL_STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A question to people that a run waits for."""
+    """A question to people that a run waits for. `text` is its words, where it is no call's."""
 
     id: str
     kind: str
     tool: str
     expires_at: datetime
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,9 @@ CALLS_PER_MINUTE: Final = 60
 CALLS_PER_MINUTE_MAX: Final = 6_000
 PROGRAM_PREFIX: Final = "api:"
 """Begins the identities of programs: each says what it wants itself, as a person does, and joins nobody else's run."""
+VOUCHED_PREFIXES: Final = ("oidc:", "auth:")
+"""Begin those of people who come to the API with a provider's word; at the page they have another one."""
+API_PREFIXES: Final = (PROGRAM_PREFIX, *VOUCHED_PREFIXES)
 TOKEN_ROLES: Final = (Role.USER, Role.OPERATOR)
 """Roles that a program may have: people stay the owners."""
 
@@ -28,7 +31,8 @@ class ProgramToken:
 
     `agents` are those that it may ask, the first one where it names none; empty: all, and `main` first. `rooms` are globs
     of rooms as settings write them, and of names of its own rooms; empty: its own rooms alone, and for an operator all.
-    A glob without a colon is about own names: `s*` is no word about `slack:work/…`.
+    A glob without a colon is about own names: `s*` is no word about `slack:work/…`. `speaks_as` is the identity of somebody
+    whom a provider vouches for, in place of a program.
     """
 
     name: str
@@ -41,11 +45,12 @@ class ProgramToken:
     made_at: datetime | None = None
     used_at: datetime | None = None
     revoked_at: datetime | None = None
+    speaks_as: Identity | None = None
 
     @property
     def identity(self) -> Identity:
         """As whom the program speaks."""
-        return program_identity(self.name)
+        return self.speaks_as or program_identity(self.name)
 
     def fault(self, now: datetime) -> str:
         """The reason it lets nobody in, as a sentence; empty while it does."""
@@ -64,6 +69,11 @@ class ProgramToken:
             return ":" not in room or self.role >= Role.OPERATOR
         is_own = ":" not in room
         return any((":" not in glob) == is_own and fnmatchcase(room, glob) for glob in self.rooms)
+
+
+def is_vouched(identity: str) -> bool:
+    """True for the identity of somebody whom a provider vouches for."""
+    return identity.startswith(VOUCHED_PREFIXES)
 
 
 def program_identity(name: str) -> Identity:

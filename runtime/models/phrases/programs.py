@@ -13,8 +13,8 @@ IN: Final = r"(?: in (?P<path>\S+))?"
 # As `demo_phrases.PHRASES` has them.
 PROGRAMS: Final[Sequence[Phrase]] = (
     *((rf"git {word}{IN}", f"git_{word}", {}) for word in ("status", "diff", "log", "branches")),
-    (r"commit: ?(?P<message>.+)", "git_commit", {}),
-    (r"(?P<create>new )?branch (?P<name>\S+)", "git_branch", {}),
+    (r"commit(?: in (?P<path>[^\s:]+))?: ?(?P<message>.+)", "git_commit", {}),
+    (rf"(?P<create>new )?branch (?P<name>\S+){IN}", "git_branch", {}),
     (r"clone (?P<url>https?://\S+)(?: into (?P<folder>\S+))?", "git_clone", {}),
     (rf"git pull{IN}", "git_pull", {}),
     (r"(?:run|make) the tests(?: with (?P<pattern>\S+))?(?: in (?P<path>\S+))?", "run_tests", {}),
@@ -27,7 +27,8 @@ PROGRAMS: Final[Sequence[Phrase]] = (
     (rf"push (?P<commit>[0-9a-f]+) to (?P<branch>\S+) of (?P<url>https?://\S+){IN}", "git_push", {}),
 )
 WHAT_I_RUN: Final = """\
-- `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `commit: MESSAGE`, `new branch NAME`, `clone URL`
+- `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `clone URL`
+- `commit: MESSAGE` (or `commit in FOLDER: MESSAGE`), `new branch NAME` (or `new branch NAME in FOLDER`)
 - `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)
 - `run the tests` (or `run the tests with WORDS in FOLDER`), `compile FOLDER`"""
 

@@ -134,7 +134,7 @@ def _work_in(report: str | None) -> tuple[TaskKind, str] | None:
     if not report:
         return None
     work = Report.from_json(OccurrenceId(""), report)
-    return work.task.kind, work.name
+    return work.task.kind, work.task.called(work.name)
 
 
 def speakers(run: RunId) -> Op[frozenset[PersonId]]:

@@ -145,7 +145,7 @@ def _about(signal: Signal, named: Callable[[Address], str], given: Collection[st
     if slash:
         about["workspace"] = workspace
     mine = own(signal.actor_name)
-    if mine and (free := (yield from _free(mine, given))) != mine:
+    if mine and (free := (yield from free_name(mine, given))) != mine:
         about["will be called"] = free
     return json.dumps(about, ensure_ascii=False)
 
@@ -231,7 +231,7 @@ def known_as(
     if rows:
         who = yield from _promoted(person(rows[0][:3]), role)
     else:
-        free = name or (yield from _free(own(own_name) or identity, given))
+        free = name or (yield from free_name(own(own_name) or identity, given))
         who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
         yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id, "room": None}
     yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
@@ -245,7 +245,7 @@ def _promoted(who: Person, role: Role | None) -> Op[Person]:
     return Person(who.id, who.name, role)
 
 
-def _free(name: str, given: Collection[str]) -> Op[str]:
+def free_name(name: str, given: Collection[str]) -> Op[str]:
     """`name`, with a number where somebody has it or one like it, or the settings give something to it."""
     rows = yield EVERY_NAME, {}
     taken = {alike(one) for one in (*(row[0] for row in rows), *given)}

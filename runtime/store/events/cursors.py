@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, exists, func, select, update
 
-from runtime.domain.events.sinks import Cursor
+from runtime.domain.events.sinks import SINK_ROLE_PREFIX, Cursor
 from runtime.store.common import add, held
 from runtime.store.protocol import Duty
-from runtime.store.schema import audit, event_cursors
+from runtime.store.schema import audit, event_cursors, roles
 from runtime.store.sql.driver import Op, maybe_moment, micros, moment
 
 CURSOR = (
@@ -34,6 +34,15 @@ FAILED = _of_sink.values(
     failing_since=func.coalesce(event_cursors.c.failing_since, bindparam("now")), fault=bindparam("why")
 )
 TOLD = _of_sink.where(event_cursors.c.told == 0).values(told=1).returning(event_cursors.c.sink)
+FREE_ROLE = (
+    update(roles)
+    .where(roles.c.name == bindparam("r"), roles.c.node == bindparam("n"))
+    .values(node=None, fence=roles.c.fence + 1)
+)
+UNSERVED = select(event_cursors.c.sink).where(
+    event_cursors.c.at < bindparam("before"),
+    ~exists().where(roles.c.name == SINK_ROLE_PREFIX + event_cursors.c.sink, roles.c.node.is_not(None)),
+)
 DROP_CURSOR = delete(event_cursors).where(event_cursors.c.sink == bindparam("name"))
 
 
@@ -80,11 +89,20 @@ def tell(duty: Duty, sink: str) -> Op[bool]:
     return bool((yield TOLD, {"name": sink}))
 
 
-def keep_only(duty: Duty, sinks: Sequence[str]) -> Op[bool]:
-    """Forget the cursors of sinks that the settings no longer have."""
+def leave(duty: Duty) -> Op[bool]:
+    """Give a duty up before its node ends. False when it was lost."""
     if not (yield from held(duty)):
         return False
-    for one in (yield from cursors()):
-        if one.sink not in sinks:
-            yield DROP_CURSOR, {"name": one.sink}
+    yield FREE_ROLE, {"r": duty.role, "n": duty.node}
     return True
+
+
+def drop_unserved(duty: Duty, known: Collection[str], before: datetime) -> Op[list[str]]:
+    """Forget cursors that no node serves any more: the settings of another one may have sinks that ours don't."""
+    if not (yield from held(duty)):
+        return []
+    found = [row[0] for row in (yield UNSERVED, {"before": micros(before)})]
+    gone = [name for name in found if name not in known]
+    for name in gone:
+        yield DROP_CURSOR, {"name": name}
+    return gone

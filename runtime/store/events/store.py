@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import datetime
 
 from runtime.contract import Address, Identity, Reaction
@@ -11,7 +11,7 @@ from runtime.domain.events.event import EVERYTHING, EventPage, Only
 from runtime.domain.events.feedback import Feedback
 from runtime.domain.events.sinks import Cursor
 from runtime.store.events.checkpoints import checkpoints
-from runtime.store.events.cursors import begin_cursor, cursors, fail, keep_only, reach, tell
+from runtime.store.events.cursors import begin_cursor, cursors, drop_unserved, fail, leave, reach, tell
 from runtime.store.events.feedback import own_marks, react, standing
 from runtime.store.events.reading import page
 from runtime.store.protocol import Duty
@@ -45,8 +45,11 @@ class EventStore(Base):
     async def sink_told(self, duty: Duty, sink: str) -> bool:
         return await self._driver.write(lambda: tell(duty, sink))
 
-    async def keep_sinks(self, duty: Duty, sinks: Sequence[str]) -> bool:
-        return await self._driver.write(lambda: keep_only(duty, sinks))
+    async def leave_sink(self, duty: Duty) -> bool:
+        return await self._driver.write(lambda: leave(duty))
+
+    async def drop_sinks(self, duty: Duty, known: Collection[str], before: datetime) -> list[str]:
+        return await self._driver.write(lambda: drop_unserved(duty, known, before))
 
 
 class FeedbackStore(Base):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Executable, Integer, bindparam, exists, func, literal_column, or_, select, update
+from sqlalchemy import (
+    Executable,
+    Integer,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from runtime.chat.audience import able
 from runtime.contract import Address, ApprovalKind, NewId, Person, RunId, SessionKey
@@ -19,11 +29,12 @@ from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import LOCK_LANE, NAMES, add, fact, person, web_identity
 from runtime.store.delegation.stopping import end_below
-from runtime.store.forgetting.pages import AT_WORK_SINCE, PARKED_OF
+from runtime.store.forgetting.pages import AT_WORK_SINCE, PARKED_OF, THEIRS_AT_WORK
+from runtime.store.forgetting.removed import DIGESTS, digest_of, removed, sole_rooms
 from runtime.store.intake.listing import OTHERS_SPOKE
 from runtime.store.intake.run_stop import OpenRun, end_parked
 from runtime.store.memory.readers import PAGE_CHANNEL, is_private
-from runtime.store.people.roster import PERSON_NAMED_LOCKED, remove
+from runtime.store.people.roster import PERSON_NAMED_LOCKED, STOP_RUNS, remove
 from runtime.store.processes.rows import IS_OPEN, happened
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.memory.forgetting import Begun, Forgetting
@@ -43,7 +54,6 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
-DIGEST_CHARS: Final = 32
 FIRST_STAGE: Final = "ending"
 FORGETTING_DONE: Final = "done"
 WHY_FORGOTTEN: Final = "Whoever asked for it is no longer here."
@@ -71,6 +81,11 @@ END_FORGETTING = (
 ACTOR_NAMES = (
     select(signals.c.actor_name)
     .where(signals.c.actor == bindparam("identity"), is_word(signals.c.kind, "said"))
+    .distinct()
+)
+ACTED_AS = (
+    select(signals.c.actor)
+    .where(signals.c.person_id == bindparam("who"), ~exists().where(identities.c.identity == signals.c.actor))
     .distinct()
 )
 RENAMED_TO = select(audit.c.detail).where(audit.c.kind == "person renamed", audit.c.subject == bindparam("name"))
@@ -127,22 +142,16 @@ PENDING_QUESTIONS = (
     .limit(bindparam("n", type_=Integer))
 )
 QUESTIONS_MAX: Final = 500
-DIGESTS = select(forgettings.c.digest)
 EVERYBODY = select(people.c.id, people.c.name).order_by(people.c.id)
 FORMER_MAX: Final = 20
 PARKED_A_STEP: Final = 10
-
-
-def digest_of(person_id: str) -> str:
-    """Known by this afterwards: ids are of 80 bits of chance, so that nobody finds one by trying."""
-    return hashlib.sha256(f"forgotten person {person_id}".encode()).hexdigest()[:DIGEST_CHARS]
 
 
 def begin(name: str, actor: str, now: datetime, new_id: NewId, *, even_last: bool = False) -> Op[Begun | Unmoved]:
     """A person is no longer known from here on: whoever writes with their accounts is a stranger."""
     found = yield PERSON_NAMED_LOCKED, {"n": name}
     if not found:
-        return Unmoved.NOBODY
+        return (yield from _begin_removed(name, actor, now, new_id))
     who = person(found[0])
     needles = yield from needles_of(who)
     count = (yield SCHEDULES_OF, {"who": who.id})[0][0]
@@ -155,6 +164,16 @@ def begin(name: str, actor: str, now: datetime, new_id: NewId, *, even_last: boo
         yield CALL_OTHERS, {"room": room, "at": micros(now)}
     row = yield from enter(needles, actor, now, new_id)
     return Begun(row, who, count)
+
+
+def _begin_removed(name: str, actor: str, now: datetime, new_id: NewId) -> Op[Begun | Unmoved]:
+    """Somebody who was removed earlier: what they said stayed."""
+    who = yield from removed(name)
+    if who is None:
+        return Unmoved.NOBODY
+    needles = yield from needles_of_removed(who)
+    yield STOP_RUNS, {"who": who.id}
+    return Begun((yield from enter(needles, actor, now, new_id)), who, 0)
 
 
 def forget_again(since: Collection[str], actor: str, now: datetime, new_id: NewId) -> Op[int]:
@@ -191,6 +210,7 @@ def enter(needles: Needles, actor: str, now: datetime, new_id: NewId) -> Op[Forg
 def needles_of(who: Person) -> Op[Needles]:
     """All by which somebody is known, also what they were called before."""
     given = {str(row[0]) for row in (yield NAMES, {"person_id": who.id})} | {str(web_identity(who))}
+    given |= {str(row[0]) for row in (yield ACTED_AS, {"who": who.id})}  # accounts that were taken away since
     names = {who.name}
     for identity in sorted(given):
         names |= {row[0] for row in (yield ACTOR_NAMES, {"identity": identity}) if row[0]}
@@ -201,6 +221,13 @@ def needles_of(who: Person) -> Op[Needles]:
     reasons = frozenset(row[0] for row in (yield REASONS_OF, {"who": who.id}) if row[0])
     ids = frozenset({who.id, *given})
     return Needles(who.id, who.name, frozenset(names), ids, frozenset(rooms), frozenset(others), reasons)
+
+
+def needles_of_removed(who: Person) -> Op[Needles]:
+    """The same of somebody whose private rooms nobody noted any more."""
+    known = yield from needles_of(who)
+    rooms = yield from sole_rooms(who.id, known.ids)
+    return replace(known, rooms=frozenset({*known.rooms, *rooms}))
 
 
 def _former(name: str) -> Op[set[str]]:
@@ -268,6 +295,11 @@ def end_parked_runs(one: Forgetting, now: datetime, new_id: NewId) -> Op[int]:
 def is_at_work_since(since: datetime) -> Op[bool]:
     """True if a run is at work that began to be so before: it may have read what is gone by now."""
     return bool((yield AT_WORK_SINCE, {"since": micros(since)})[0][0])
+
+
+def is_theirs_at_work(one: Forgetting) -> Op[bool]:
+    """True if a run of theirs is at work: it was asked to stop, and writes until it does."""
+    return bool((yield THEIRS_AT_WORK, {"who": one.needles.person, "mark": one.mark})[0][0])
 
 
 def rooms_below(rooms: Sequence[str]) -> Op[list[Address]]:

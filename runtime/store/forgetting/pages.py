@@ -205,6 +205,12 @@ PARKED_OF: Final = (
     .order_by(runs.c.session)
     .limit(bindparam("n", type_=Integer))
 )
+THEIRS_AT_WORK: Final = select(
+    exists().where(
+        or_(runs.c.requester == bindparam("who"), runs.c.requester == bindparam("mark")),
+        runs.c.state == literal_column("'running'"),
+    )
+)
 AT_WORK_SINCE: Final = select(
     exists().where(runs.c.state == literal_column("'running'"), runs.c.ready_at < bindparam("since"))
 )

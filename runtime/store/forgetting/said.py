@@ -60,6 +60,7 @@ PUT_SAID = (
     update(signals)
     .where(signals.c.id == bindparam("which"), signals.c.text == bindparam("old_text"))
     .values(text=bindparam("new_text"), actor_name=bindparam("new_name"), files=bindparam("new_files"))
+    .returning(signals.c.id)
 )
 
 
@@ -69,13 +70,14 @@ def said_after(after: str, limit: int) -> Op[list[SaidRow]]:
 
 
 def forget_said(theirs: Mapping[str, Mapping[str, str]], others: Sequence[tuple[SaidRow, SaidRow]]) -> Op[int]:
-    """Empty messages of theirs, by id what stands for their places; and change those of others, each as it was read."""
+    """Empty messages of theirs, by id what stands for their places; and change those of others, each as it was read. How many."""
+    done = len(theirs)
     for which, stands in theirs.items():
         yield FORGET_SAID, {"which": which, **stands}
     for old, new in others:
         given = {"new_text": new.text, "new_name": new.name, "new_files": new.files}
-        yield PUT_SAID, {"which": old.id, "old_text": old.text, **given}
-    return len(theirs) + len(others)
+        done += len((yield PUT_SAID, {"which": old.id, "old_text": old.text, **given}))
+    return done
 
 
 # ---------------------------------------------------------------------------------------------------------- the audit

@@ -12,6 +12,7 @@ from runtime.domain.forgetting.person import MARK_PREFIX, Forgotten, Needles
 from runtime.store.common import fact, person
 from runtime.store.forgetting import beginning, pages, said
 from runtime.store.forgetting.exporting import EXPORTED_TABLES, export_page
+from runtime.store.forgetting.removed import removed
 from runtime.store.forgetting.treating import treated
 from runtime.store.memory.forgetting import remove_ids
 from runtime.store.people.people import PERSON_NAMED
@@ -40,11 +41,14 @@ class ForgettingStore(Base):
         return await self._driver.write(lambda: beginning.begin(name, actor, now, self._new_id))
 
     async def needles(self, name: str) -> Needles | None:
-        """All by which somebody is known; None for nobody."""
+        """All by which somebody is known, or was until they were removed; None for nobody."""
 
         def op() -> Op[Needles | None]:
             found = yield PERSON_NAMED, {"n": name}
-            return (yield from beginning.needles_of(person(found[0][:3]))) if found else None
+            if found:
+                return (yield from beginning.needles_of(person(found[0][:3])))
+            who = yield from removed(name)
+            return (yield from beginning.needles_of_removed(who)) if who else None
 
         return await self._driver.read(op)
 
@@ -76,6 +80,9 @@ class ForgettingStore(Base):
 
     async def is_at_work_since(self, since: datetime) -> bool:
         return await self._driver.read(lambda: beginning.is_at_work_since(since))
+
+    async def is_theirs_at_work(self, one: Forgetting) -> bool:
+        return await self._driver.read(lambda: beginning.is_theirs_at_work(one))
 
     async def rooms_below(self, rooms: Sequence[str]) -> list[Address]:
         return await self._driver.read(lambda: beginning.rooms_below(rooms))

@@ -12,6 +12,7 @@ from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from runtime.chat.commands import NEEDED, kept, name_of, spoken
 from runtime.chat.forms import CALL
+from runtime.chat.views.skills import SKILL_CARD
 from runtime.contract import (
     Address,
     Amended,
@@ -125,7 +126,8 @@ def accept(
         case Said():
             return (yield from said(signal, body, who, course, gate, offer, now, new_id))
         case Clicked():
-            return (yield from _clicked(signal, body, who, gate, aside, now, new_id))
+            answered = _skill_clicked if aside.skills else _clicked
+            return (yield from answered(signal, body, who, gate, aside, now, new_id))
         case Amended():
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
@@ -222,6 +224,19 @@ def _clicked(
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=rooms, settled=decided.settled, change=change)
 
 
+def _skill_clicked(
+    signal: Signal, click: Clicked, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """A button on the card of a skill."""
+    from runtime.store.skills.answering import answer_card
+
+    signal_id = SignalId(new_id())
+    if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
+        return (yield from repeated(signal))
+    told, rooms = yield from answer_card(click, aside.skills, who, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED if rooms else Outcome.UNCHANGED, signal_id, brief(told)), deliveries=rooms)
+
+
 def brief(text: str) -> str:
     """A notice, within what a platform's private answer holds."""
     return clip(text, NOTICE)
@@ -266,6 +281,9 @@ class IntakeStore(Base):
         now = self.now()
         if isinstance(signal.body, Clicked):
             aside = Aside(changed=changed, kept=kept)
+            if signal.body.approval_id.startswith(SKILL_CARD):
+                form = signal.body.approval_id.removeprefix(SKILL_CARD)
+                aside = Aside(skills=await gate.skills(gate.agent, SKILL_CARD, form, signal.command_mark))
         else:
             aside = await self._aside(signal, gate, now)
         at = Moment(self._budgets.rules, now, self._new_id)

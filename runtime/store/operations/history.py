@@ -74,7 +74,10 @@ TOUCHED = select(
     exists().where(signals.c.address == bindparam("room"), *taken_in),
     exists().where(deliveries.c.address == bindparam("room")),
 )
-LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.address == bindparam("room"))
+# A message that changes, such as a card whose Undo is over, is nothing new.
+LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(
+    deliveries.c.address == bindparam("room"), deliveries.c.edits.is_(None)
+)
 ASKED_HERE = (
     select(func.count())
     .select_from(approvals)

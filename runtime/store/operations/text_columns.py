@@ -322,6 +322,22 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "rooms": Fixed("addresses, or globs of them", Forgets.IDS),
         "made_by": CALLED,
     },
+    "pushes": {
+        "task": OWN_ID,
+        "name": PLATFORM_ID,
+        "program": Fixed("the identity of a program", Forgets.NONE),
+        "dialect": OWN_WORD,
+        "sealed": Fixed("an address with its credentials, sealed with the key of the nodes", Forgets.NONE),
+        "fault": Fixed("our words about a place that took nothing", Forgets.NONE),
+    },
+    "peer_tasks": {
+        "key": OWN_ID,
+        "run_id": OWN_ID,
+        "peer": CHOSEN_NAME,
+        "task": VENDOR_ID,
+        "context": VENDOR_ID,
+        "sealed": Fixed("a question, sealed with the key of the nodes", Forgets.NONE),
+    },
     "skill_locks": {
         "name": CHOSEN_NAME,
         "digest": HASH,

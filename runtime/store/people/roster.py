@@ -13,6 +13,7 @@ from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person, web_identity
 from runtime.store.memory.ending.owners import forget_person, merge_memories
 from runtime.store.people.people import is_the_last_owner
+from runtime.store.people.sessions import DROP_SESSIONS_OF
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
@@ -155,6 +156,7 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     if who is None:
         return Unmoved.NOBODY
     yield SIGN_OUT, {"who": who.id}
+    yield DROP_SESSIONS_OF, {"who": who.id}
     yield from fact(now, "signed out", actor, name)
     return who
 
@@ -178,6 +180,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
     for forget in (
         FORGET_TRIGGERS,
         FORGET_FEEDBACK,
+        DROP_SESSIONS_OF,
         FORGET_IDENTITIES,
         FORGET_ZONE,
         FORGET_ABSENCE,

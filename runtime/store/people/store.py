@@ -10,10 +10,12 @@ from typing import Final, TypeVar
 
 from runtime.contract import Address, Identity, NewId, Person, Role
 from runtime.domain.ids import digest
-from runtime.store.common import whom
+from runtime.store.common import fact, whom
 from runtime.store.intake.listing import private_chat
 from runtime.store.intake.pairings import pair, pending
+from runtime.store.logins.rows import NewGrant
 from runtime.store.observer import UNOBSERVED, Observer
+from runtime.store.people.admission import admit
 from runtime.store.people.people import (
     ONCE,
     add_person,
@@ -26,7 +28,9 @@ from runtime.store.people.people import (
     set_role,
 )
 from runtime.store.people.roster import merge, remove, rename, sign_out
+from runtime.store.people.sessions import drop_session, keep_session, session, session_name
 from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
+from runtime.store.protocol.people import Admission, Unadmitted
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Driver, MakeOp
 
@@ -106,6 +110,26 @@ class PeopleStore(Base):
         if found:
             self._seen[name] = (at, found)
         return found
+
+    async def admit(self, asked: Admission) -> Person | Unadmitted:
+        now = self.now()
+        return await self._changed(lambda: admit(asked, now, self._new_id))
+
+    async def keep_session(self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person) -> None:
+        now, name = self.now(), session_name(digest(token))
+        await self._driver.write(lambda: keep_session(name, grant, issuer, of, who, now))
+
+    async def session(self, token: str) -> tuple[Identity, Person, Identity] | None:
+        now, name = self.now(), session_name(digest(token))
+        return await self._driver.read(lambda: session(name, now))
+
+    async def drop_session(self, token: str, *, why: str, actor: str = "") -> bool:
+        now, name = self.now(), session_name(digest(token))
+        return await self._driver.write(lambda: drop_session(name, actor, why, now))
+
+    async def note_turned_away(self, who: str, why: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: fact(now, "turned away", who, why))
 
     async def rename(self, name: str, new: str, *, actor: str) -> Person | Unmoved:
         now = self.now()

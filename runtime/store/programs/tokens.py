@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, or_, select, update
 from runtime.contract import NewId, Person, Role
 from runtime.domain.ids import digest
 from runtime.domain.programs.token import ProgramToken, program_identity
-from runtime.store.common import ADD_IDENTITY, WHO, fact, names_of, new_person, person, put, web_identity
+from runtime.store.common import ADD_IDENTITY, WHO, add, fact, names_of, new_person, person, web_identity
 from runtime.store.people.people import PERSON_NAMED, SET_ROLE
 from runtime.store.schema import identities, people, tokens
 from runtime.store.sql.driver import Op, maybe_moment, micros
@@ -37,7 +37,13 @@ TOKEN_OF = (
     .outerjoin(people, people.c.id == identities.c.person_id)
     .where(tokens.c.hash == bindparam("h"))
 )
-PUT_TOKEN = put(tokens)
+_NEW_TOKEN = add(tokens)
+# Of two at once the second one finds the first: it waits for its commit, and is told.
+PUT_TOKEN = _NEW_TOKEN.on_conflict_do_update(
+    index_elements=[tokens.c.name],
+    set_={column.name: _NEW_TOKEN.excluded[column.name] for column in tokens.columns if column.name != "name"},
+    where=or_(tokens.c.revoked_at.is_not(None), tokens.c.until <= bindparam("now")),
+).returning(tokens.c.name)
 NOTE_USE = (
     update(tokens)
     .where(tokens.c.name == bindparam("n"), or_(tokens.c.used_at.is_(None), tokens.c.used_at < bindparam("before")))
@@ -72,10 +78,6 @@ def token_of(hashed: str) -> Op[tuple[ProgramToken, Person | None] | None]:
 
 def make_token(new: ProgramToken, secret: str, now: datetime, new_id: NewId) -> Op[bool]:
     """Keep a new token; false where a valid one has its name. Its program becomes known, or has its new role."""
-    rows = yield TOKEN_NAMED, {"n": new.name}
-    if rows and not _token(rows[0]).fault(now):
-        return False
-    yield from _known(new, now, new_id)
     row = {
         "name": new.name,
         "hash": digest(secret),
@@ -89,7 +91,9 @@ def make_token(new: ProgramToken, secret: str, now: datetime, new_id: NewId) -> 
         "used_at": None,
         "revoked_at": None,
     }
-    yield PUT_TOKEN, row
+    if not (yield PUT_TOKEN, row | {"now": micros(now)}):
+        return False
+    yield from _known(new, now, new_id)
     yield from fact(now, "token made", new.made_by, new.name, new.role.word)
     return True
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from runtime.contract import (
     Address,
@@ -15,6 +15,9 @@ from runtime.contract import (
     Person,
     Role,
 )
+
+if TYPE_CHECKING:
+    from runtime.store.logins.rows import NewGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,53 @@ class Unmoved(StrEnum):
     LAST_OWNER = "last owner"  # nobody would be left to manage people
 
 
-class People(Links, Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Somebody as a provider names them.
+
+    `role` is that of their groups, None for no group that gives one. `is_fresh`: the provider says so now; what it said
+    earlier only lowers. `email` is the identity of an address that was verified, or empty. `owners`: groups may make owners.
+    """
+
+    identity: Identity
+    name: str
+    role: Role | None
+    is_fresh: bool
+    email: str = ""
+    create: bool = True
+    owners: bool = False
+    blocked: Collection[str] = ()
+    given: Collection[str] = ()
+
+
+class Unadmitted(StrEnum):
+    """Reason nobody was let in."""
+
+    UNKNOWN = "unknown"  # nobody has this identity, and nobody is made
+    NO_ROLE = "no role"  # none of their groups gives one
+    BLOCKED = "blocked"  # the settings block them
+
+
+class Guests(Protocol):
+    """People whom a provider vouches for, and the sessions of their browsers."""
+
+    async def admit(self, asked: Admission) -> Person | Unadmitted:
+        """The person as whom a provider's word lets somebody in; nothing is written where nothing changes."""
+
+    async def keep_session(self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person) -> None:
+        """Remember a browser that signed in at a provider."""
+
+    async def session(self, token: str) -> tuple[Identity, Person, Identity] | None:
+        """The identity at the provider, the person and the identity of the page; None for a session that ended."""
+
+    async def drop_session(self, token: str, *, why: str, actor: str = "") -> bool:
+        """End a session; false where there was none."""
+
+    async def note_turned_away(self, who: str, why: str) -> None:
+        """Record that somebody was not let in; `who` is an identity, or empty where nobody vouches for it."""
+
+
+class People(Links, Guests, Protocol):
     """Known people. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
 
     async def people(self) -> list[Known]:

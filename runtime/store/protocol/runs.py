@@ -376,7 +376,8 @@ class NewDelivery:
     """Something to show. `rendered` is taken up only if nothing else waits for its address.
 
     `replaces` is an origin of previews: the commit looks which of them it takes the place of, and sets `edits`. What
-    stands there before is what its courier knows; if that is wrong, `rendered` is not taken up.
+    stands there before is what its courier knows; if that is wrong, `rendered` is not taken up. `ranks_as` is the kind
+    whose place in the room it takes, where that isn't its own.
     """
 
     id: DeliveryId
@@ -389,6 +390,7 @@ class NewDelivery:
     rendered: Rendered | None = None
     reply_to: str = ""
     replaces: str = ""
+    ranks_as: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, select, update
 from runtime.chat.cards import settled_cards
 from runtime.contract import Address, NewId, RunId, SessionKey
 from runtime.domain.runs import NOT_DONE, RunState
+from runtime.domain.transcript import NOT_FINISHED
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.approvals.rulings import undone
 from runtime.store.runs.turns import SET_TURN
@@ -44,9 +45,10 @@ def close_parked(
     told += yield from undone(run, settled_cards.NOT_RUN_AFTER_ALL, now, new_id)
     yield from wait_no_more(run, now)
     open_steps = yield OPEN_STEPS, {"run": run}
-    yield CLOSE_STEPS, {"run": run, "text": text, "at": micros(now)}
+    result = f"{NOT_FINISHED}{text}"
+    yield CLOSE_STEPS, {"run": run, "text": result, "at": micros(now)}
     for (turn,) in open_steps:
-        yield SET_TURN, {"s": session, "n": turn, "new_text": text}
+        yield SET_TURN, {"s": session, "n": turn, "new_text": result}
     yield END_RUN, {"run": run, "at": micros(now), "why": text}
     if state is RunState.READY:
         yield UNRESUME, {"k": session, "less": 1}

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, case, exists, func, or_, select, update
 from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, joining
-from runtime.domain.programs.token import PROGRAM_PREFIX
+from runtime.domain.programs.token import API_PREFIXES
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
@@ -50,7 +50,7 @@ class Waiting(NamedTuple):
 
     @property
     def standing(self) -> Rights:
-        is_program = bool(self.by_program) or self.actor.startswith(PROGRAM_PREFIX)
+        is_program = bool(self.by_program) or self.actor.startswith(API_PREFIXES)
         return Rights(self.person_id, NOBODY if self.role is None else self.role, is_program)
 
 

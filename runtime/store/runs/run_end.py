@@ -14,6 +14,7 @@ from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
+from runtime.domain.transcript import NOT_FINISHED
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
@@ -240,7 +241,7 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId
     """Calls that will not run any more get a result, so that the history stays whole; rooms whose cards say so."""
     unfinished = yield from open_steps(run)
     for step in unfinished:
-        result = f"Not finished: {text}"
+        result = f"{NOT_FINISHED}{text}"
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
         yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}

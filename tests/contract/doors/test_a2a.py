@@ -12,6 +12,7 @@ from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.types import a2a_pb2 as wire
 from a2a.utils import errors
 
+from runtime.domain.ids import digest
 from tests.contract.doors.conftest import Doors
 
 VERSIONS: Final = ("1.0", "0.3")
@@ -78,6 +79,36 @@ async def test_a_question_to_people_is_input_required_and_the_task_goes_on_once_
         assert task.status.state == STATE.TASK_STATE_COMPLETED
 
 
+async def test_a_question_for_the_program_is_answered_by_a_message_of_its_task_and_files_go_both_ways(
+    doors: Doors,
+) -> None:
+    for number, version in enumerate(VERSIONS):
+        talk = f"tea {version}"
+        async with client(doors, "peer", version) as app:
+            asked = (await told(app, message("ask me Green or black?", f"m-{number}1", talk)))[-1].status_update
+            assert asked.status.state == STATE.TASK_STATE_INPUT_REQUIRED
+            assert "Green or black?" in asked.status.message.parts[0].text
+            with pytest.raises(errors.InvalidParamsError):
+                await told(app, message("green", f"m-{number}2", "another", asked.task_id))
+            for _ in range(2):  # a repeat is the same answer
+                events = await told(app, message("green", f"m-{number}2", "", asked.task_id))
+                assert events[0].task.id == asked.task_id
+            await doors.answered("peer", asked.task_id)
+            done = await app.get_task(wire.GetTaskRequest(id=asked.task_id))
+            assert "green" in done.artifacts[0].parts[0].text
+            with pytest.raises(errors.UnsupportedOperationError):
+                await told(app, message("black", f"m-{number}3", talk, asked.task_id))
+            path = f"inbox/{digest(b'leaves'.hex())[:10]}/tea.txt"
+            sent = message(f"send the file {path}", f"m-{number}4", talk)
+            sent.message.parts.append(wire.Part(raw=b"leaves", filename="../tea.txt", media_type="text/plain"))
+            task = (await told(app, sent))[0].task
+            await doors.answered("peer", task.id)
+            task = await app.get_task(wire.GetTaskRequest(id=task.id))
+            (file,) = [part for part in task.artifacts[0].parts if part.url]
+            assert (file.filename, file.media_type) == ("tea.txt", "text/plain")
+            assert (await doors.ask("peer", "GET", file.url)).body == "leaves"
+
+
 async def test_a_task_is_cancelled_once_followed_and_listed_for_its_own_program_alone(doors: Doors) -> None:
     async with client(doors, "peer") as app, client(doors, "other") as other:
         name = (await told(app, message("run: uname -a", "m-1", "first")))[0].task.id
@@ -107,10 +138,7 @@ async def test_the_open_card_tells_no_agent_and_the_extended_one_those_of_the_to
     async with client(doors, "peer") as app:
         told_of = await app.get_extended_agent_card(wire.GetExtendedAgentCardRequest())
         assert [one.id for one in told_of.skills] == ["main", "ops", "finance"]
-        with pytest.raises(errors.PushNotificationNotSupportedError):
-            await app.create_task_push_notification_config(
-                wire.TaskPushNotificationConfig(task_id="x", url="https://example.org")
-            )
+        assert told_of.capabilities.push_notifications
 
 
 async def test_what_is_no_request_of_a_peer_is_refused_with_its_reason(doors: Doors) -> None:

@@ -7,11 +7,13 @@ his ids. What the flows of this test don't reach is planted by plain SQL, a row 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from sqlalchemy import LargeBinary, Table, Text, text
 
 from bot.operator.audit import verify
@@ -21,12 +23,14 @@ from runtime.audit.published import SignedEnds
 from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Outcome, Person, Role, Said
 from runtime.contract.memory.facts import MemoryActor, MemoryRequest, ScopeKind
 from runtime.domain.approvals import Rights
+from runtime.domain.forgetting.person import Needles
+from runtime.forgetting import forgetter as module
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Fixed, Forgets, Free
 from runtime.store.protocol import Unmoved
-from runtime.store.protocol.memory.forgetting import Begun, Forgetting
+from runtime.store.protocol.memory.forgetting import Begun, Forgetting, RowChange
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
@@ -173,6 +177,20 @@ async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage)
     assert decided == (one.mark, one.mark, "")
     assert await stage.rows("SELECT actor FROM audit WHERE kind = 'approval approved'") == [(one.mark,)]
     assert not await stage.pending()
+
+
+async def test_somebody_who_was_removed_can_still_be_forgotten_by_name(any_stage: Stage) -> None:
+    stage = any_stage
+    process = await lived(stage)
+    stage.otto = (await otto(stage)).id  # type: ignore[attr-defined]
+    await seal(stage, process)
+    await stage.store.people.remove("Otto", actor="Ada")
+    assert WORDS in str(await everywhere(stage)), "removed people's words stay"
+    assert (await stage.store.forgettings.needles("Otto") or Needles()).person == stage.otto  # type: ignore[attr-defined]
+    await forget(stage)
+    assert await everywhere(stage) == {}
+    assert await stage.store.forgettings.begin("Otto", actor="Ada") is Unmoved.NOBODY
+    assert await stage.store.forgettings.begin("Nobody", actor="Ada") is Unmoved.NOBODY
 
 
 async def test_whoever_writes_again_is_a_stranger(stage: Stage) -> None:
@@ -372,3 +390,71 @@ async def test_every_text_column_loses_them_as_it_declares(any_stage: Stage) -> 
     assert expected - {"signals.files"} <= held.keys()
     await forget(stage)
     assert await everywhere(stage) == {}
+
+
+# --------------------------------------------------------------------------------------------------- beside other work
+
+
+async def change(stage: Stage, sql: str, **given: object) -> None:
+    def write() -> Op[None]:
+        yield text(sql), given
+
+    await stage.store.driver.write(write)
+
+
+async def test_words_that_two_people_shared_who_are_forgotten_at_once_are_gone(any_stage: Stage) -> None:
+    stage = any_stage
+    process = await stage.process(Scripted(["Aye.", "Aye.", f"She is called {WORDS}."]))
+    for who in (OTTO, UMA):
+        await say(process, SAID, who)
+    await say(process, "What is she called?", ADA)
+    one, other, work = await begun(stage), await begun(stage, "Uma"), forgetter(stage)
+    while one.ended_at is None or other.ended_at is None:
+        one, other = await work.step(one.id), await work.step(other.id)
+    assert not {place for place, kept in (await everywhere(stage)).items() if WORDS in kept}
+    assert "What is she called?" in {row[0] for row in await stage.rows("SELECT text FROM signals")}
+
+
+async def test_a_row_that_others_change_meanwhile_is_gone_through_again(
+    any_stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each change is of a row as it was read: what somebody wrote in between is not overwritten, and not left either."""
+    stage = any_stage
+    await lived(stage)
+    real, between = stage.store.forgettings.apply, 3
+
+    async def apply(table: str, changes: Sequence[RowChange], *, actor: str) -> int:
+        nonlocal between
+        if table == "turns" and between and any(one.new for one in changes):
+            between -= 1
+            await change(
+                stage, "UPDATE turns SET text = text || ' And Otto again.' WHERE text LIKE '%sails on Monday%'"
+            )
+        return await real(table, changes, actor=actor)
+
+    monkeypatch.setattr(stage.store.forgettings, "apply", apply)
+    one = await forget(stage)
+    assert between == 0
+    assert "Otto" not in (texts := "\n".join(row[0] for row in await stage.rows("SELECT text FROM turns")))
+    assert texts.count(f" And {one.mark} again.") == 3
+
+
+async def test_their_own_work_is_waited_for_and_ended_where_it_waits_by_then(
+    any_stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = any_stage
+    monkeypatch.setattr(module, "WORK_LOOK_SECONDS", 0)
+    await lived(stage)
+    stage.otto = (await otto(stage)).id  # type: ignore[attr-defined]
+    [(run,)] = await stage.rows("SELECT id FROM runs WHERE state = 'parked'")
+    await change(stage, "UPDATE runs SET state = 'running' WHERE id = :r", r=run)
+    one, work = await begun(stage), forgetter(stage)
+    for _ in range(4):
+        one = await work.step(one.id)
+        stage.clock.advance(timedelta(hours=1))
+    assert one.stage == "waiting"
+    await change(stage, "UPDATE runs SET state = 'parked' WHERE id = :r", r=run)  # it asked somebody
+    while one.ended_at is None:
+        one = await work.step(one.id)
+    assert await everywhere(stage) == {}
+    assert not await stage.rows("SELECT id FROM runs WHERE state IN ('running', 'parked')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from runtime.domain.ids import new_id
 from runtime.guard.door import OPEN_DOOR
 from runtime.policy.rules import SHIPPED
 from runtime.store.protocol import NewDelivery
-from tests.contract.runtime.stage import LEASE, Process, ServingAll, Stage, address, crash_at
+from tests.contract.runtime.stage import LEASE, PATIENCE, Process, ServingAll, Stage, address, crash_at
 from tests.contract.runtime.strict import Planned
 from tools.posting.messages import posting_tools
 
@@ -88,6 +89,16 @@ async def test_a_kill_anywhere_shows_it_once(any_stage: Stage, point: str) -> No
     screen = await any_stage.screen()
     assert sum("Hello there." in shown for shown in screen) == 1
     assert screen[-1] == "told"
+
+
+async def test_it_stands_before_the_answer_even_when_both_wait_to_be_shown(stage: Stage) -> None:
+    process = await life(stage, send())
+    await process.say("greet us")
+    async with process.beside(process.dispatch.run()), asyncio.timeout(PATIENCE):
+        while await stage.rows("SELECT id FROM deliveries WHERE kind = 'final'") == []:  # noqa: ASYNC110 - a row is no event
+            await asyncio.sleep(0)
+    await process.answer_all()
+    assert await stage.screen() == ["Hello there.", "told"]
 
 
 async def test_the_same_words_twice_are_two_messages(stage: Stage) -> None:

@@ -8,15 +8,16 @@ from typing import Any, Final
 import pytest
 
 from bot.wiring.skills.watch import SkillWatch
-from runtime.chat.views.skills import FORM_LETTERS
+from runtime.chat.views.skills import FORM_GONE, FORM_LETTERS, SKILL_CARD
 from runtime.cluster.topics import SKILLS
-from runtime.contract import Effect, ModelRequest, ToolTurn
+from runtime.contract import ApprovalId, Choice, Content, DeliveryId, Effect, Kind, ModelRequest, ToolTurn
 from runtime.domain.agents.manifest import Manifest
 from runtime.policy.rules import Rule, Ruling
 from runtime.skills.ready import LOOK_AGE
+from runtime.store.protocol import NewDelivery
 from runtime.text.outside import unfenced
 from tests.contract.runtime.skills import accept, call, life, settings_in
-from tests.contract.runtime.stage import OTTO, Stage, address, fake_tool
+from tests.contract.runtime.stage import ADA, OTTO, ServingAll, Stage, address, fake_tool
 from tests.contract.runtime.strict import Planned
 from tests.unit.skills.making import NOTES, skill_in
 
@@ -212,8 +213,8 @@ async def test_operators_are_told_once_of_each_form_with_its_differences(stage: 
     process, parts = await life(stage, settings_in(tmp_path / "s"))
     told: list[tuple[str, str]] = []
 
-    async def tell(origin: str, text: str) -> None:
-        told.append((origin, text))
+    async def tell(origin: str, card: Content) -> None:
+        told.append((origin, card.text))
 
     given: Any = {"ready": parts.ready, "told": stage.store.skills, "tell": tell}
     watches = [SkillWatch(**given, rung=process.notifier.listen(SKILLS)) for _ in range(2)]
@@ -255,7 +256,7 @@ async def test_two_nodes_with_other_forms_of_a_skill_do_not_take_turns(stage: St
         skill_in(tmp_path / name / "skills", text=text)
         process, parts = await life(stage, settings_in(tmp_path / name))
 
-        async def tell(origin: str, text: str) -> None:
+        async def tell(origin: str, card: Content) -> None:
             """The outbox keeps it to once by its origin."""
 
         rung = process.notifier.listen(SKILLS)
@@ -263,6 +264,48 @@ async def test_two_nodes_with_other_forms_of_a_skill_do_not_take_turns(stage: St
     for watch in watches * 5:
         await watch.look()
     assert len(await stage.audit("skill waits")) == 2
+
+
+@pytest.mark.parametrize(("choice", "ends"), [(Choice.APPROVE, "accepted"), (Choice.NO, "left out")])
+async def test_an_owner_answers_the_card_of_a_changed_skill_by_its_buttons(
+    any_stage: Stage, tmp_path: Path, choice: Choice, ends: str
+) -> None:
+    folder = skill_in(tmp_path / "s" / "skills")
+    process, parts = await life(any_stage, settings_in(tmp_path / "s"))
+    await accept(parts, any_stage)
+    (folder / "SKILL.md").write_text(NOTES.replace("first", "last"))
+
+    async def tell(origin: str, card: Content) -> None:
+        new = NewDelivery(DeliveryId("q1"), origin, 1, Kind.REPORT, address("r1"), card)
+        await ServingAll([process.courier], any_stage.store.outbox).post(new)
+
+    watch = SkillWatch(ready=parts.ready, told=any_stage.store.skills, tell=tell, rung=process.notifier.listen(SKILLS))
+    await watch.look()
+    await process.answer_all()
+    [(content,)] = await any_stage.rows("SELECT content FROM deliveries WHERE id = 'q1'")
+    card = Content.from_json(content)
+    assert "+Name the version last." in card.text
+    [about] = {button.approval_id for button in card.buttons}
+    assert [button.choice for button in card.buttons] == [Choice.APPROVE, Choice.NO]
+
+    notices = [
+        str((await process.click(about, pressed, who=who)).notice) for pressed, who in ((choice, OTTO), (choice, ADA))
+    ]
+    again = str((await process.click(about, Choice.APPROVE)).notice)
+    await process.answer_all()
+    assert "Only owners can accept a skill." in notices[0]
+    assert ends in notices[1]
+    assert "already" in again
+    assert any(f"**Ada {ends} the skill notes** in this form." in shown for shown in await any_stage.screen())
+    assert (await parts.ready.look())["", "notes"].standing.is_open is (choice is Choice.APPROVE)
+    assert len(await any_stage.audit("skill left out")) == (choice is Choice.NO)
+
+
+async def test_a_button_of_a_form_that_is_gone_says_so(stage: Stage, tmp_path: Path) -> None:
+    skill_in(tmp_path / "s" / "skills")
+    process, _parts = await life(stage, settings_in(tmp_path / "s"))
+    verdict = await process.click(ApprovalId(f"{SKILL_CARD}000000000000"), Choice.APPROVE)
+    assert verdict.notice == FORM_GONE
 
 
 async def test_an_owner_accepts_in_chat_and_nobody_else_does(stage: Stage, tmp_path: Path) -> None:

@@ -403,6 +403,7 @@ async def test_a_schedule_that_changes_while_its_run_waits_lets_that_end_as_it_b
         await process.rest()
         await process.booking.change(schedule.id, ScheduleRequest(task=after), await at.asker())
         [card] = await any_stage.pending()
+        assert ("asking (begun by" in card.card) is (begins is TaskKind.WORKFLOW)  # the card names both
         await process.click(card.id, Choice.APPROVE)
         await process.rest()
     assert len(write.calls) == 1
@@ -658,5 +659,8 @@ async def test_an_operator_cancels_one_that_waits(any_stage: Stage) -> None:
         await process.rest()
     assert ended["state"] == "stopped"
     assert await any_stage.states() == [RunState.STOPPED]
+    [one] = await any_stage.store.workflows.begun()
+    resumed = to_resume(await any_stage.store.workflows.record(RunId(one.run))) or {}
+    assert resumed["done"] == {}  # the pause wasn't over, so whoever goes on makes it again
     with pytest.raises(Refusal, match="This workflow is over already"):
         await operations(process).cancel(begun["id"], OPERATOR)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,21 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from adapters.webhook.proof import Proven, proven
+from adapters.webhook.settings import Proof
 from runtime.domain.events.sinks import LONGEST_RETRY_DELAY, retry_delay
 from runtime.egress import Egress, Opening
 from runtime.errors import Rejected
+from runtime.events import sinks as module
 from runtime.events.outlets import FileOutlet, WebOutlet, rule_for
-from runtime.events.sinks import EVENTS_A_BATCH, EventSinks, Outlet, SinkFailed, SinkPlan
+from runtime.events.sinks import EVENTS_A_BATCH, EventSinks, Outlet, SinkFailed, SinkPlan, role_of
 from runtime.guard.door import OPEN_DOOR
 from runtime.store.protocol import Duty
 from tests.contract.store.stage import Stage
 
+SERVED = "SELECT name FROM roles WHERE name LIKE 'event sink %' AND node IS NOT NULL"
 SECRET = "a secret of sixteen letters"
+NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -184,6 +190,49 @@ async def test_another_node_goes_on_where_the_last_one_stood(serving: Serving) -
     assert taker.taken == list(range(begun + 1, await serving.head() + 1))
 
 
+async def test_two_nodes_with_different_settings_serve_each_their_own(serving: Serving) -> None:
+    """The duty is one for each sink: the first node to look must not keep others from theirs."""
+    theirs, ours = Taker(), Taker()
+    first, second = serving.sinks(one := plan(ours, name="ours")), None
+    await first.serve(one)
+    node = serving.stage.lease
+    serving.stage.lease = await serving.stage.store.cluster.join(
+        node.node.__class__("node-2"), "two", timedelta(days=1), alone=False
+    )
+    second = serving.sinks(two := plan(theirs, name="theirs"))
+    await second.serve(two)
+    begun = await serving.head()
+    serving.stage.lease, other = node, serving.stage.lease
+    await serving.happen()
+    await first.serve(one)
+    serving.stage.lease = other
+    await second.serve(two)
+    assert theirs.taken == ours.taken == list(range(begun + 1, await serving.head() + 1))
+
+
+async def test_sinks_change_while_they_are_served(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SINK_LOOK_INTERVAL", timedelta())
+    stays, comes = plan(Taker(), name="stays"), plan(Taker(), name="comes")
+    goes = plan(Taker(), name="goes")
+    sinks, book = serving.sinks(stays, goes), serving.stage.store.events
+
+    async def serves(*names: str) -> None:
+        async with asyncio.timeout(20):
+            while True:
+                roles = {row[0] for row in await serving.stage.rows(SERVED)}
+                if roles == set(map(role_of, names)) and set(names) <= {one.sink for one in await book.cursors()}:
+                    return
+                await asyncio.sleep(0.01)
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(sinks.run())
+        await serves("stays", "goes")
+        sinks.change([stays, comes])
+        await serves("stays", "comes")
+        task.cancel()
+    assert {one.sink for one in await book.cursors()} == {"stays", "goes", "comes"}, "its place stays for a while"
+
+
 async def test_nothing_new_writes_nothing(serving: Serving) -> None:
     sink = plan(Taker())
     sinks = serving.sinks(sink)
@@ -225,7 +274,10 @@ async def test_a_batch_is_posted_signed_and_a_redirect_or_an_error_does_not_take
     got: list[web.Request] = []
     bodies: list[bytes] = []
     async with collector([500, 302, 204], got, bodies) as url:
-        outlet = WebOutlet(url, egress=egress(url, "127.0.0.1"), header="X-Sum", secret=SECRET)
+        moments = iter(NOON + timedelta(seconds=n) for n in range(3))
+        outlet = WebOutlet(
+            url, egress=egress(url, "127.0.0.1"), header="X-Sum", now=lambda: next(moments), secret=SECRET
+        )
         events = [{"number": 7, "event": "run.failed"}, {"number": 8, "event": "run.failed"}]
         for status in (500, 302):
             with pytest.raises(SinkFailed, match=f"answered {status}"):
@@ -234,14 +286,18 @@ async def test_a_batch_is_posted_signed_and_a_redirect_or_an_error_does_not_take
     assert [one.path for one in got] == ["/in"] * 3
     assert bodies[0] == bodies[2]
     assert json.loads(bodies[0]) == {"sink": "siem", "events": events}
-    assert got[2].headers["X-Sum"] == f"sha256={hmac.new(SECRET.encode(), bodies[2], sha256).hexdigest()}"
+    signed = f"{int(NOON.timestamp()) + 2}.".encode() + bodies[2]
+    assert got[2].headers["X-Sum"] == f"sha256={hmac.new(SECRET.encode(), signed, sha256).hexdigest()}"
+    hook = Proof("hmac", SECRET, "X-Sum", "sha256=", "{timestamp}.{body}", "X-Signalbox-Timestamp")
+    assert [proven(hook, one.headers, body, NOON) for one, body in zip(got, bodies, strict=True)] == [Proven.YES] * 3
+    assert proven(hook, got[0].headers, bodies[0], NOON + timedelta(minutes=6)) is not Proven.YES
     assert got[2].headers["X-Signalbox-Last"] == "8"
 
 
 async def test_an_address_that_the_way_out_forbids_or_that_is_away_takes_nothing() -> None:
     for allow in ((), ("127.0.0.1",)):
         url = "http://127.0.0.1:9/in"
-        outlet = WebOutlet(url, egress=egress(url, *allow), header="X-Sum")
+        outlet = WebOutlet(url, egress=egress(url, *allow), header="X-Sum", now=lambda: NOON)
         with pytest.raises(SinkFailed):
             await outlet.take("siem", [{"number": 1}])
 

@@ -9,8 +9,10 @@ import pytest
 from runtime.contract import Identity, Reaction
 from runtime.domain.events.event import Event, Only
 from runtime.domain.events.feedback import Rating
+from runtime.domain.events.sinks import CURSOR_KEPT
 from runtime.domain.runs import RunState
 from runtime.domain.triggers.trigger import EventKind, EventTrigger
+from runtime.events.sinks import role_of
 from runtime.store.protocol import AuditCheckpoint, Duty
 from runtime.timeline.run_events import run_events
 from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, ROOM, SHELL, STRANGER, UMA, Stage, step
@@ -207,16 +209,23 @@ async def test_a_node_that_lost_the_duty_moves_no_cursor(stage: Stage) -> None:
     assert not await stage.store.events.sink_reached(duty, "siem", 99)
     assert await stage.store.events.sink_failed(duty, "siem", "x") is None
     assert not await stage.store.events.sink_told(duty, "siem")
-    assert not await stage.store.events.keep_sinks(duty, [])
+    assert not await stage.store.events.leave_sink(duty)
+    assert not await stage.store.events.drop_sinks(duty, [], stage.clock() + timedelta(days=1))
     assert [one.sink for one in await stage.store.events.cursors()] == ["siem"]
 
 
-async def test_a_sink_that_is_gone_from_the_settings_leaves_no_cursor(stage: Stage) -> None:
-    duty = await stage.duty("event sinks")
-    for name in ("one", "two"):
-        await stage.store.events.begin_cursor(duty, name)
-    await stage.store.events.keep_sinks(duty, ["two"])
-    assert [one.sink for one in await stage.store.events.cursors()] == ["two"]
+async def test_the_place_of_a_sink_goes_a_while_after_no_node_serves_it_any_more(stage: Stage) -> None:
+    book, duty = stage.store.events, await stage.duty("event sinks")
+    served = await stage.duty(role_of("served"))  # by a node, whose settings have it
+    for name in ("served", "gone", "ours", "young"):
+        await book.begin_cursor(duty, name)
+    stage.clock.advance(hours=8 * 24)
+    await book.sink_reached(duty, "young", 99)
+    before = stage.clock() - CURSOR_KEPT
+    assert await book.drop_sinks(duty, ["ours"], before) == ["gone"]
+    assert await book.leave_sink(served)
+    assert await book.drop_sinks(duty, ["ours"], before) == ["served"]
+    assert [one.sink for one in await book.cursors()] == ["ours", "young"]
 
 
 # ------------------------------------------------------------------------------------------------------- checkpoints

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 import pytest
 
+from bot.wiring.logins import grants
+from bot.wiring.logins.grants import SharedGrant
 from bot.wiring.logins.tokens import LoginTokens, new_grant
 from runtime.contract import Probe, no_probe
 from runtime.domain.ids import new_id
@@ -21,6 +24,7 @@ from runtime.store.logins.rows import NewGrant
 from runtime.store.logins.store import RENEWING_TIME
 from tests.contract.store.stage import Stage
 from tests.fakes.issuer import CLIENT, FakeIssuer, issuer
+from tools.mcp.oauth.grants import Grant
 
 KEY: Final = b"k" * 32
 VENDOR: Final = "vendor"
@@ -168,6 +172,37 @@ async def test_a_store_that_is_away_for_a_moment_costs_no_rotated_token(
         assert "reuse" not in at.seen
 
 
+async def test_neither_a_store_that_is_away_nor_a_caller_that_goes_away_costs_an_mcp_server_s_grant(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grants, "RENEWAL_STEP", 0.0)
+    grant = Grant("https://desk.example.org/mcp", {}, {"access_token": "old", "refresh_token": "spent"})
+    fresh, book = replace(grant, token={"access_token": "new", "refresh_token": "good"}), stage.store.logins
+    first, second = (SharedGrant("desk", book, lambda: Sealer(KEY), new_id=new_id) for _ in range(2))
+    await first.write(grant)
+    assert await first.claim(grant)
+    real, is_tried, away = book.renew_login, asyncio.Event(), 2
+
+    async def away_at_first(name: str, claim: str, new: NewGrant) -> bool:
+        nonlocal away
+        is_tried.set()
+        away -= 1
+        if away >= 0:
+            raise StoreError("The database is away.")
+        return await real(name, claim, new)
+
+    monkeypatch.setattr(book, "renew_login", away_at_first)
+    writing = asyncio.ensure_future(first.write(fresh))
+    await is_tried.wait()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await first.free(refused=False)  # as whoever asked does at its end
+    assert await second.read(grant.url) == fresh
+    assert not (await book.logins())[0].unfinished
+    assert await second.claim(fresh)
+
+
 async def test_an_answer_that_was_cut_costs_nothing_where_refresh_tokens_stay(stage: Stage) -> None:
     async with issuer(rotates=False) as at:
         await signed_in(at, stage)
@@ -197,14 +232,17 @@ async def test_a_caller_that_goes_away_loses_no_rotation(stage: Stage) -> None:
 
 
 async def test_a_refused_token_is_counted_and_renewed_once(stage: Stage) -> None:
+    held = list[tuple[str, str]]()
     async with issuer() as at:
         grant = await signed_in(at, stage)
         tokens = node(at, stage)
+        tokens.holds = lambda name, token: held.append((name, token))
         at.end_tokens()
         fresh = await tokens.refused(grant.access_token, again=False)
         assert at.lets_in(fresh)
         assert await tokens.refused(grant.access_token, again=False) == fresh  # another call's refusal of the old one
         assert at.seen.count("refresh_token") == 1
+        assert {("login vendor", token) for token in (grant.access_token, grant.refresh_token, fresh)} <= set(held)
         with pytest.raises(LoginFailed, match=r"refused, also once it was renewed\. Sign in again"):
             await tokens.refused(fresh, again=True)
         (kept,) = await stage.store.logins.logins()

@@ -46,6 +46,19 @@ async def test_what_came_after_somebody_read_it_is_unread(stage: Stage) -> None:
     assert not (await of(stage))[ROOM.room].is_unread, "nothing becomes unread again"
 
 
+async def test_a_message_that_changes_is_nothing_new(stage: Stage) -> None:
+    await stage.say("hello")
+    shown = await stage.enqueue("a card")
+    await stage.drain()
+    at = (await of(stage))[ROOM.room].last_at
+    await stage.store.shelf.mark_room(ADA, ROOM, RoomMark(read_at=at))
+    stage.clock.advance(seconds=5)
+    await stage.enqueue("the card, without its Undo", edits=shown)
+    await stage.drain()
+    found = (await of(stage))[ROOM.room]
+    assert (found.last_at, found.is_unread) == (at, False)
+
+
 async def test_messages_are_found_by_all_their_words_in_the_rooms_asked_for(stage: Stage) -> None:
     said = await stage.say("The Harbour report, 100% done")
     await stage.say("the harbour is far", at=OTHER)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from runtime.contract import Role
 from runtime.domain.programs.token import ProgramToken
 from tests.contract.store.stage import ADA, Stage
@@ -26,6 +28,17 @@ async def test_a_token_is_known_by_its_secret_until_it_is_revoked(stage: Stage) 
     assert "revoked" in token.fault(stage.clock())
     assert await stage.audit("token made") == [("Ada", "ci", "user")]
     assert await stage.audit("token revoked") == [("Ada", "ci", "")]
+
+
+async def test_of_two_made_at_once_by_one_name_one_is_made_and_the_other_is_told(stage: Stage) -> None:
+    book, secrets = stage.store.programs, [f"sbx_{n}" for n in range(6)]
+    await book.make_token(CI_TOKEN, "sbx_before")  # so that its program is known
+    await book.revoke_token("ci", "Ada")
+    made = await asyncio.gather(*(book.make_token(CI_TOKEN, secret) for secret in secrets))
+    assert made.count(True) == 1
+    held = [secret for secret in secrets if await book.token_of(secret)]
+    assert held == [secrets[made.index(True)]]
+    assert await stage.audit("token made") == [("Ada", "ci", "user")] * 2
 
 
 async def test_a_new_token_of_a_program_gives_the_same_program_its_new_role(stage: Stage) -> None:

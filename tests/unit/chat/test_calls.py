@@ -106,7 +106,7 @@ def test_odd_names_and_very_many_values_stand_in_one_block_of_json(values: dict[
 
 def test_what_is_no_object_is_shown_as_it_is() -> None:
     assert shown_call("not json").text == "```\nnot json\n```"
-    assert shown_call("{}").text == "```json\n{}\n```"
+    assert shown_call("{}").text == "No arguments"
     assert whole_call("not json") == "not json"
 
 

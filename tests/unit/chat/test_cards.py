@@ -129,7 +129,7 @@ def test_a_reason_of_several_lines_stays_a_quotation() -> None:
         ('{"command": "ls"}', "```\nls\n```"),
         ('{"path": "a", "content": "b"}', "- path: `a`\n- content: `b`"),
         ('{"count": 3}', "- count: `3`"),
-        ("{}", "```json\n{}\n```"),
+        ("{}", "No arguments"),
         ("not json", "```\nnot json\n```"),
         ('{"word": "größe"}', "```\ngröße\n```"),
     ],

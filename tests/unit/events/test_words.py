@@ -13,6 +13,7 @@ from runtime.domain.agents.tasks import TaskEvent
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.events.words import EVENT_WORDS, OF_ONE_RUN
 from runtime.domain.schedules import ScheduleEvent
+from runtime.interceptors.chain import AUDIT_KINDS, FAILED_KIND
 from runtime.timeline.run_events import WORD_OF_WHAT
 
 ROOT = Path(__file__).parents[3]
@@ -64,6 +65,7 @@ def test_every_kind_of_row_is_an_event() -> None:
     assert len(kinds) > 90
     missing = {(kind, where) for kind, where in kinds if kind not in EVENT_WORDS}
     assert not missing
+    assert {*AUDIT_KINDS.values(), FAILED_KIND} <= EVENT_WORDS.keys(), "else numbers of events have gaps"
 
 
 def test_words_are_for_programs() -> None:

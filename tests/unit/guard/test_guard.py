@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from runtime.guard.entropy import FEW_RUNS, looks_random
 from runtime.guard.findings import MARKED, Detector, Found, Gate, Strictness
-from runtime.guard.guard import BROKEN, USUAL, Guard, GuardRules, apart
+from runtime.guard.guard import BROKEN, LENT_MOST, USUAL, Guard, GuardRules, apart
 from runtime.guard.held import Held
 from runtime.guard.own_rules import OwnRule, of_phrase, of_words
 from runtime.guard.previews import Preview
@@ -374,3 +374,13 @@ def test_each_of_many_random_words_is_taken_out(count: int) -> None:
     checked = tight(Detector.ENTROPY, Strictness.REDACT).check(" ".join(words), Gate.TOOL_RESULT)
     assert len(random) >= count // 2
     assert not [word for word in random if word in checked.text]
+
+
+def test_tokens_that_are_renewed_while_we_work_are_held_too_and_the_oldest_are_let_go() -> None:
+    one = guard()
+    tokens = [f"opaque-token-number-{number}" for number in range(LENT_MOST + 1)]
+    for token in tokens:
+        one.know("login vendor", token)
+    told = one.check(" and ".join([*tokens, OWN]), Gate.TOOL_RESULT)
+    assert [token in told.text for token in tokens] == [True] + [False] * LENT_MOST
+    assert {finding.name for finding in told.findings} == {"login vendor", "model.api_key"}

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.contract import Json
-from runtime.contract.agents.interceptors import Answer, AnswerKind, Occasion, Point
+from runtime.contract.agents.interceptors import Answer, AnswerKind, InterceptorFailed, Occasion, Point
 from runtime.errors import StoreError
 from runtime.guard.door import OPEN_DOOR
 from runtime.interceptors import chain as module
@@ -83,6 +83,21 @@ async def test_a_result_is_not_lost_where_its_row_has_to_wait(monkeypatch: pytes
     outcome = await chain.judged(occasion(Point.AFTER_TOOL), take)
     assert outcome.kind is AnswerKind.DENY
     assert book.rows == [("interceptor denied", "one", "r/2", "after_tool shell")]
+
+
+@dataclass
+class Breaks:
+    async def ask(self, occasion: Occasion) -> Answer:
+        raise InterceptorFailed("it ended with code 3", f"its last words: token {SECRETS['github'][1]} in /srv/x")
+
+
+async def test_last_words_of_one_that_fails_are_for_operators_alone() -> None:
+    chain = Interceptors([Placed("one", Point.BEFORE_TOOL, Breaks())], note=Book().note, door=OPEN_DOOR)
+    outcome = await chain.judged(occasion(Point.BEFORE_TOOL), take)
+    assert outcome.words == [
+        'the interceptor "one" does not allow it. It failed: it ended with code 3. Operators see more in the log.'
+    ]
+    assert chain.tally.last_failure.startswith("one: it ended with code 3; its last words: token [redacted")
 
 
 async def test_a_reason_is_one_short_line_without_secrets() -> None:

@@ -18,6 +18,8 @@ from runtime.models.demo_phrases import wish
         ("git branches", "git_branches", {}),
         ("commit: Say more, and say it.", "git_commit", {"message": "Say more, and say it."}),
         ("new branch topic/a", "git_branch", {"name": "topic/a", "create": True}),
+        ("commit in site: Say more", "git_commit", {"message": "Say more", "path": "site"}),
+        ("new branch topic in site", "git_branch", {"name": "topic", "create": True, "path": "site"}),
         ("branch main", "git_branch", {"name": "main"}),
         ("clone https://git.example.org/a.git into site", "git_clone", {"url": "https://git.example.org/a.git", "folder": "site"}),
         ("start: python3 -m http.server", "process_start", {"command": "python3 -m http.server"}),

@@ -98,4 +98,6 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "skill_locks": Treatment(until="an owner removes the skill"),
     "tokens": Treatment(until="another takes their place"),
     "logins": Treatment(until="somebody signs out"),
+    "peer_tasks": Treatment(until="a month is over, with the next one"),
+    "pushes": Treatment(until="their task is over and its place was told, or takes nothing"),
 }

@@ -27,7 +27,7 @@ for line in sys.stdin:
 """
 FAULTS: Final = {
     "ends with 1": ("import sys; sys.exit(1)", "it ended with code 1"),
-    "complains": ("import sys; print('no rules here', file=sys.stderr); sys.exit(3)", "its last words: no rules here"),
+    "complains": ("import sys; print('no rules here', file=sys.stderr); sys.exit(3)", "it ended with code 3"),
     "says no JSON": ("print('yes', flush=True); input(); input()", "its answer is no line of JSON"),
     "says a list": ("print('[]', flush=True); input(); input()", "its answer is no JSON object"),
     "says nonsense": (
@@ -79,6 +79,8 @@ async def test_one_that_answers_wrongly_says_how(fault: str, tmp_path: Path) -> 
         with pytest.raises(InterceptorFailed) as failed:
             await asked.ask(OCCASION)
     assert words in str(failed.value)
+    assert "no rules here" not in str(failed.value), "its own words are for operators"
+    assert failed.value.aside == ("its last words: no rules here" if fault == "complains" else "")
 
 
 async def test_one_that_hangs_is_ended_and_another_one_answers(tmp_path: Path) -> None:
@@ -107,8 +109,9 @@ async def test_one_that_complains_without_an_end_still_answers(tmp_path: Path) -
 async def test_one_that_is_not_there_says_so_and_is_not_tried_at_once_again(tmp_path: Path) -> None:
     asked = ProgramJudge(Program(("no-such-warden",), tmp_path, env={"PATH": "/usr/bin"}))
     for _ in range(2):
-        with pytest.raises(InterceptorFailed, match="there is no program 'no-such-warden'"):
+        with pytest.raises(InterceptorFailed, match=r"^it can't be started$") as failed:
             await asked.ask(OCCASION)
+        assert failed.value.aside.startswith("there is no program 'no-such-warden'")
 
 
 async def test_a_question_does_not_get_the_late_answer_to_an_earlier_one(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "role": "operator",
             "may_write": True,
             "console": True,
+            "provider": "",
             "banner": "Demo model",
             "ideas": list(IDEAS),
             "text_limit": 100_000,

@@ -192,6 +192,24 @@ async def test_what_its_sandbox_does_not_show_is_told_with_its_end(place: Path) 
     assert unseen(program(place, str(script))) == "", "without a sandbox all is there"
 
 
+async def test_an_interpreter_out_of_its_reach_is_named(place: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        reader, script = Path(folder) / "reader", place / "script"
+        reader.symlink_to("/bin/sh")  # a link counts by its own place, too
+        script.touch(mode=0o755)
+        way = replace(await sandboxed(place, str(script)), env={"PATH": f"{folder}:/usr/bin:/bin"})
+        for first_line in (f"#!{reader}", "#!/usr/bin/env reader", "#!/usr/bin/env -S reader -e"):
+            script.write_text(f"{first_line}\n")
+            assert f"{reader} is not in its sandbox (/tmp is empty in there)" in unseen(way)
+        for first_line in ("#!/opt/no/python3", "#!/usr/bin/env no-python"):
+            script.write_text(f"{first_line}\n")
+            assert (
+                unseen(way) == f"its first line names {first_line.split()[-1].removeprefix('#!')}, which is not there"
+            )
+        script.write_text("#!/usr/bin/env sh\n")
+        assert unseen(way) == ""
+
+
 # ---------------------------------------------------------------------------------------------- whoever we are
 
 

@@ -95,8 +95,8 @@ def question_of(server: str, params: Mapping[str, Json], field: Field | None, un
     if field is None:
         return Question(asks, (YES, DECLINE))
     about = f" ({field.about})" if field.about else ""
-    skips = "" if field.needed else f" {TAKE_USUAL} skips it."
-    usual = f" {TAKE_USUAL} takes {_shown(field.usual)}." if field.usual is not None else skips
+    skips = "" if field.needed else f" “{TAKE_USUAL}” skips it."
+    usual = f" “{TAKE_USUAL}” takes {_shown(field.usual)}." if field.usual is not None else skips
     if field.is_yes_or_no:
         return Question(f"{asks} — {field.label}{about}?{usual}", (YES, NO, DECLINE))
     labels = [label for _, label in field.choices]
@@ -104,7 +104,7 @@ def question_of(server: str, params: Mapping[str, Json], field: Field | None, un
         return Question(f"{asks} — {field.label}{about}:{usual}", (*labels, DECLINE))
     among = f" One of: {', '.join(labels[:MOST_LISTED])}." if labels and not field.several else ""
     among = f" Any of, with commas: {', '.join(labels[:MOST_LISTED])}." if labels and field.several else among
-    return Question(f"{asks} — {field.label}{about}.{among}{usual} “{DECLINE}” refuses.")
+    return Question(f"{asks} — {field.label}{about}.{among}{usual} Write “{DECLINE}” to refuse.")
 
 
 def _host_of(url: str) -> str:

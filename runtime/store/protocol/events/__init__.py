@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
@@ -41,8 +41,11 @@ class SinkCursors(Protocol):
     async def sink_told(self, duty: Duty, sink: str) -> bool:
         """Note that operators are told of a failure; false where they were already."""
 
-    async def keep_sinks(self, duty: Duty, sinks: Sequence[str]) -> bool:
-        """Forget the cursors of other sinks."""
+    async def leave_sink(self, duty: Duty) -> bool:
+        """Give the duty for a sink up: another node, whose settings have it, may take it. False when it was lost."""
+
+    async def drop_sinks(self, duty: Duty, known: Collection[str], before: datetime) -> list[str]:
+        """Forget cursors that no node serves and that stand still since `before`, but those in `known`; which they were."""
 
 
 class FeedbackBook(Protocol):

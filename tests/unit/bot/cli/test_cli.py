@@ -23,12 +23,14 @@ from bot.cli.root import cli
 from bot.node.lock import control_of, holder
 from bot.node.login import command_line
 from tests.fakes import forked
+from tests.fakes.fresh import SERVING, AllFresh
 from tests.fakes.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("cli")  # one process of the program for all of them
 
 ROOT = Path(__file__).parents[4]
 WRONG_USE, WAITS, TIMED_OUT = 2, 3, 4
+LIBRARIES = ("aiohttp.web", "click", "pydantic", "sqlalchemy", "typer")
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
@@ -52,18 +54,20 @@ def signalbox(folder: Path, *arguments: str, said: str = "", **variables: str) -
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    """`signalbox run`, ready."""
-    process = start(folder, "run", *arguments, **variables)
+def running(folder: Path, *arguments: str, **variables: str) -> Iterator[forked.Begun]:
+    """`signalbox run`, forked and ready. It writes its log into `log`."""
+    given = environment(folder, **variables)
+    with (folder / "log").open("ab") as log:
+        process = forked.begin("bot", "run", *arguments, folder=folder, environment=given, stderr=log.fileno())
     try:
-        assert process.stdout is not None
-        assert "ready at" in process.stdout.readline(), process.communicate()
+        assert "ready at" in process.stdout.readline(), (folder / "log").read_text()
         while control_of(folder / "var") is None:
             time.sleep(0.01)
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +142,6 @@ def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path
     assert process.returncode == 0
     assert holder(tmp_path / "var") is None
     with running(tmp_path) as again:
-        assert again.stdout is not None
         assert "within 15 minutes" in again.stdout.readline(), "nobody opened the first one"
 
 
@@ -153,14 +156,16 @@ def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path
         ["audit", "verify"],
         ["doctor"],
         ["secrets", "list"],
+        ["init", "--yes", "--data-dir", "other", "--config", "other.toml"],
         ["version"],
     ],
 )
-def test_each_family_of_commands_loads_by_itself_what_it_needs(house: Path, arguments: list[str]) -> None:
-    """The other tests here begin where everything is loaded."""
-    process = start(house, *arguments)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (0, ""), out
+def test_each_family_of_commands_loads_by_itself_what_it_needs(
+    house: Path, fresh: AllFresh, arguments: list[str]
+) -> None:
+    """The other tests here begin where everything is loaded. Here libraries are, and nothing of ours."""
+    ended = fresh.after(*LIBRARIES).module("bot", *arguments, folder=house, environment=environment(house))
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -168,10 +173,9 @@ def test_it_leaves_when_it_is_asked_to(tmp_path: Path, number: signal.Signals) -
     with running(tmp_path) as process:
         began = time.monotonic()
         process.send_signal(number)
-        _, err = process.communicate(timeout=10)
-        assert process.returncode == 0
+        assert process.wait(10) == 0
         assert time.monotonic() - began < 10
-        assert "Traceback" not in err
+        assert "Traceback" not in (tmp_path / "log").read_text()
     assert not (tmp_path / "var" / "control.json").exists()
 
 
@@ -431,17 +435,11 @@ def test_doctor_tells_that_a_local_model_server_is_away(tmp_path: Path) -> None:
     assert "can't be reached" in ended.stdout
 
 
-def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    code = "import sys, bot.server.app, bot.server.process, bot.cli.root; names = 'litellm alembic asyncpg pypdf docx openpyxl pptx lxml numpy runtime.memory runtime.vectors.embedding'; print([m for m in names.split() if m in sys.modules])"
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout.strip() == "[]"
+@pytest.mark.xdist_group("fresh")
+def test_a_start_loads_nothing_that_it_does_not_need(fresh: AllFresh) -> None:
+    code = "import sys; names = 'litellm alembic asyncpg pypdf docx openpyxl pptx lxml numpy runtime.memory runtime.vectors.embedding'; print([m for m in names.split() if m in sys.modules])"
+    ended = fresh.after(*SERVING).run(code)
+    assert (ended.stdout, ended.stderr) == ("[]\n", "")
 
 
 def test_version_is_printed() -> None:

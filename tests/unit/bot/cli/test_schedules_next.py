@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from typer.testing import CliRunner
 
 from bot.cli.root import cli
 from tests.fakes import forked
+from tests.fakes.fresh import SERVING, AllFresh
 
 ROOT = Path(__file__).parents[4]
 WRONG_USE = 2
@@ -107,9 +107,8 @@ def test_as_many_as_a_thousand() -> None:
     assert len(json.loads(told("every 5 minutes", "--count", "1000", "--json"))) == 1000
 
 
-def test_starting_loads_no_scheduler() -> None:
-    code = "import sys, bot.server.app, bot.cli.root, runtime.calendar; print([name for name in sys.modules if 'apscheduler' in name])"
-    ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert ended.stdout.strip() == "[]"
+@pytest.mark.xdist_group("fresh")
+def test_starting_loads_no_scheduler(fresh: AllFresh) -> None:
+    code = "import sys, runtime.calendar; print([name for name in sys.modules if 'apscheduler' in name])"
+    ended = fresh.after(*SERVING).run(code)
+    assert (ended.stdout, ended.stderr) == ("[]\n", "")

@@ -65,7 +65,8 @@ async def goal_is_shown_and_stopped(house: House) -> None:
         assert "Say &lt;script&gt;" in page
         assert EVIL not in page
         assert f'action="/console/api/goals/{goal["id"]}/stop"' in page
-    assert (await house.api.stop_goal(goal["short"]))["state"] == "stopped"
+    stopped = await house.api.stop_goal(goal["short"])
+    assert (stopped["state"], stopped["reason"], stopped["end"]) == ("stopped", "Stopped by owner.", "")
     with pytest.raises(Refusal, match="This goal is over already"):
         await house.api.stop_goal(goal["id"])
     with pytest.raises(Refusal, match="No goal is called 'nothing'"):

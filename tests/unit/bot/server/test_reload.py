@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.server.reload import MAY_CHANGE, Reload, Reloaded
-from bot.settings.settings import load
+from bot.server.reload import MAY_CHANGE, Reload, Reloaded, merged, sinks_to_come
+from bot.settings.settings import Settings, load
 from bot.wiring.live_rules import Live, rules_of
 from bot.wiring.owner import settle_owner
 from runtime.context.prompt.here import Here
@@ -282,3 +282,28 @@ async def test_an_agent_whose_model_is_new_is_told_to_need_a_restart(place: Plac
     told = await place.again(f'{model}{FIRST}{more}[[agents]]\nname = "ops"\nprompt = "p"\nmodel = "small"\n')
     assert told.notes == ("the agent ops uses the usual model until a restart, since small is new",)
     assert "models" in told.restart
+
+
+SINK = '[[event_sinks]]\nname = "{name}"\nurl = "https://siem.example.org/in"\n'
+SEALED_SINK = SINK + 'secret_env = "{name}_SECRET"\n'
+
+
+async def test_event_sinks_change_with_a_reload(tmp_path: Path) -> None:
+    place = await moved_in(tmp_path, FIRST + SINK.format(name="one"))
+    taken = list[Settings]()
+    place.reload.taken = taken.append
+    told = await place.again(FIRST + SINK.format(name="two"))
+    assert told == Reloaded(("the event sink one (removed)", "the event sink two (new)"), (), ())
+    assert [one.name for one in taken[0].event_sinks] == ["two"]
+
+
+def test_a_sink_keeps_its_sealed_secret_and_one_whose_secret_is_not_at_hand_waits(tmp_path: Path) -> None:
+    """A reload opens no sealed file."""
+    file = tmp_path / "signalbox.toml"
+    file.write_text(SEALED_SINK.format(name="kept"))
+    old = load(file, environ={"kept_SECRET": "a secret of sixteen letters"})
+    file.write_text(SEALED_SINK.format(name="kept") + SEALED_SINK.format(name="new"))
+    fresh = load(file, environ={}, demand=())
+    taken = merged(old, fresh)
+    assert taken.event_sinks == old.event_sinks
+    assert list(sinks_to_come(taken, fresh)) == ["the event sink new begins with a restart, since its secret is sealed"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from structlog.testing import capture_logs
@@ -17,6 +16,7 @@ from bot.telemetry.tracing.identity import root_id, trace_id
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, ModelFailed
 from tests.fakes.collector import Seen, collecting
+from tests.fakes.fresh import SERVING, AllFresh
 from tests.fakes.models import Answer
 from tests.unit.bot.notebook import LIST, WRITE, running
 
@@ -184,25 +184,18 @@ print([name for name in sys.modules if name.split(".")[0] in ("opentelemetry", "
 """
 
 
-def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=Path(__file__).parents[4],
-    )
-
-
-def test_off_means_that_nothing_of_it_is_loaded() -> None:
-    done = python(WITHOUT.format(before="", overrides="{}"))
+@pytest.mark.xdist_group("fresh")
+def test_off_means_that_nothing_of_it_is_loaded(fresh: AllFresh) -> None:
+    done = fresh.after(*SERVING).run(WITHOUT.format(before="", overrides="{}"))
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-def test_wanted_without_its_extra_the_start_says_what_to_install() -> None:
+@pytest.mark.xdist_group("fresh")
+def test_wanted_without_its_extra_the_start_says_what_to_install(fresh: AllFresh) -> None:
     before = "sys.modules['opentelemetry.sdk.trace'] = sys.modules['opentelemetry.exporter.otlp'] = None"
-    done = python(WITHOUT.format(before=before, overrides='{"telemetry.endpoint": "http://127.0.0.1:4318"}'))
+    done = fresh.after(*SERVING).run(
+        WITHOUT.format(before=before, overrides='{"telemetry.endpoint": "http://127.0.0.1:4318"}')
+    )
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(
         f"{ConfigError.__module__}.ConfigError: telemetry.endpoint: the package that sends traces is not installed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
@@ -17,6 +16,7 @@ from bot.settings.settings import Settings, load
 from bot.wiring.channels import adapters_of, buckets_of
 from runtime.contract import Address, Bucket, ChannelAdapter, ChannelPlugin, Features
 from runtime.errors import ConfigError
+from tests.fakes.fresh import SERVING, AllFresh
 from tests.fakes.nothing import given_nothing
 from tests.unit.bot.accounts.test_supervisor import Plain
 from tests.unit.bot.settings.test_accounts import MINE, SIGNING, TELEGRAM, THREE
@@ -82,6 +82,7 @@ def test_a_webhooks_secret_is_the_same_after_a_restart_and_not_the_token(tmp_pat
     assert TELEGRAM.partition(":")[2] not in secrets.pop()
 
 
+@pytest.mark.xdist_group("fresh")
 @pytest.mark.parametrize(
     ("table", "loaded"),
     [
@@ -95,11 +96,13 @@ def test_a_webhooks_secret_is_the_same_after_a_restart_and_not_the_token(tmp_pat
     ],
     ids=["none", "telegram", "slack", "discord"],
 )
-def test_only_the_library_of_a_channel_that_is_used_is_loaded(tmp_path: Path, table: str, loaded: list[str]) -> None:
+def test_only_the_library_of_a_channel_that_is_used_is_loaded(
+    tmp_path: Path, fresh: AllFresh, table: str, loaded: list[str]
+) -> None:
     file = tmp_path / "signalbox.toml"
     file.write_text(table)
-    told = subprocess.run([sys.executable, "-c", LOOK, str(file), *SDKS], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == loaded
+    told = fresh.after(*SERVING).run(LOOK, str(file), *SDKS)
+    assert (told.stdout.split(), told.returncode) == (loaded, 0), told.stderr
 
 
 # ------------------------------------------------------------------------------------------------------------- bounds

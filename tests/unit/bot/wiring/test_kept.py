@@ -84,6 +84,34 @@ def test_a_value_that_moved_into_a_sealed_file_is_kept_nowhere_else(tmp_path: Pa
     assert [one.value for one in file.read()] == [NEW]
 
 
+def test_a_file_from_before_there_were_marks_is_read_and_gets_one(tmp_path: Path) -> None:
+    said(tmp_path, OLD, "hello")
+    file = tmp_path / KEPT_FILE
+    file.write_text(file.read_text().splitlines()[0])
+    assert OLD not in said(tmp_path, NEW, f"it was {OLD}")
+    assert len(file.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("cut", [slice(1, None), slice(0, -2), slice(0, 10), slice(0, 0)])
+def test_a_damaged_file_is_written_anew_by_the_next_start(tmp_path: Path, cut: slice) -> None:
+    said(tmp_path, OLD, "hello")
+    file = tmp_path / KEPT_FILE
+    file.write_text(file.read_text()[cut])
+    assert OLD not in said(tmp_path, OLD, f"it is {OLD}")
+    assert [one.value for one in KeptValues(tmp_path, key_of(tmp_path)).read()] == [OLD]
+
+
+def test_a_start_that_holds_what_the_last_one_held_writes_nothing(tmp_path: Path) -> None:
+    said(tmp_path, OLD, "hello")
+    before = (tmp_path / KEPT_FILE).read_bytes()
+    said(tmp_path, OLD, "hello")
+    assert (tmp_path / KEPT_FILE).read_bytes() == before  # each sealing has a nonce of its own
+    said(tmp_path, NEW, "hello")
+    between = (tmp_path / KEPT_FILE).read_bytes()
+    said(tmp_path, NEW, "hello")
+    assert (tmp_path / KEPT_FILE).read_bytes() == between != before
+
+
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_the_last_two_hundred_are_kept_beside_those_in_use(earlier: int, now: int) -> None:
     kept = [Kept("K", f"removed-{number}") for number in range(earlier)]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[4]
+from bot.settings.settings import load
+from bot.wiring.safety.guard import door_of
+from tests.fakes.fresh import SERVING, AllFresh
+
+pytestmark = pytest.mark.xdist_group("fresh")
+
 LOOK: Final = """
-import asyncio, json, sys
-import bot.node.lean
+import asyncio, dataclasses, gc, json, sys
 import aiohttp.connector
+from collections import Counter
 from pathlib import Path
 from bot.server.app import build
 from bot.settings.settings import load
@@ -28,7 +30,12 @@ async def loaded(text):
     return sorted(sys.modules)
 
 assert type(aiohttp.connector._SSL_CONTEXT_VERIFIED).__name__ == "LateContext"
-print(json.dumps([asyncio.run(loaded(text)) for text in sys.argv[2:]]))
+found = [asyncio.run(loaded(text)) for text in sys.argv[2:]]
+gc.collect()
+made = Counter(f"{cls.__module__}.{cls.__qualname__}" for cls in gc.get_objects()
+               if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__.startswith("runtime."))
+assert len(made) > 300 and made.most_common(1)[0][1] == 1, made.most_common(3)
+print(json.dumps(found))
 """
 OF_MEMORY: Final = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding")
 SEARCH: Final = ["runtime.vectors", "runtime.vectors.near"]
@@ -36,10 +43,13 @@ SEARCH: Final = ["runtime.vectors", "runtime.vectors.near"]
 OF_INTERCEPTORS: Final = {"runtime.interceptors.chain", "tools.interceptors.program"}
 WITH_INTERCEPTOR: Final = '[[interceptors]]\nname = "warden"\nat = "run_end"\ncommand = ["warden"]\n'
 WITH_MODEL: Final = '[embeddings]\nname = "openai/small"\napi_base = "http://127.0.0.1:9/v1"\n'
+WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = "a-key-of-ours"\npreload = false\n'
 
 
 LATE: Final = {
+    *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
+    *("bot.auth.parts", "runtime.oauth.openid", "jwt"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
     *(
         "tools.browser.tools",
@@ -62,13 +72,22 @@ LATE: Final = {
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Modules of one process, which is built without memory, then as it comes, then with embeddings, then with an interceptor."""
-    return looked_at(tmp_path_factory.mktemp("loaded"), "[memory]\nenabled = false\n", "", WITH_MODEL, WITH_INTERCEPTOR)
+def loaded(tmp_path_factory: pytest.TempPathFactory, fresh: AllFresh) -> list[list[str]]:
+    """Modules of one process, which is built without memory, then as it comes, then with embeddings, then with an interceptor,
+    then with a key that it was started with before."""
+    folder = tmp_path_factory.mktemp("loaded")
+    (folder / "keyed").mkdir()
+    (folder / "signalbox.toml").write_text(WITH_KEY)
+    door_of(load(folder / "signalbox.toml", environ={}), str)
+    settings = ("[memory]\nenabled = false\n", "", WITH_MODEL, WITH_INTERCEPTOR, WITH_KEY)
+    ended = fresh.after(*SERVING).run(LOOK, str(folder), *settings)
+    assert ended.returncode == 0, ended.stderr
+    found: list[list[str]] = json.loads(ended.stdout.splitlines()[-1])
+    return found
 
 
 def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_off(loaded: list[list[str]]) -> None:
-    off, on, with_vectors, _ = (
+    off, on, with_vectors, *_ = (
         [name for name in names if name.startswith(OF_MEMORY) and name.count(".") <= 2] for names in loaded
     )
     assert off == SEARCH
@@ -80,7 +99,7 @@ def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_o
 
 
 def test_interceptors_are_loaded_where_there_are_some_alone(loaded: list[list[str]]) -> None:
-    assert [OF_INTERCEPTORS & {*names} for names in loaded] == [set(), set(), set(), OF_INTERCEPTORS]
+    assert [OF_INTERCEPTORS & {*names} for names in loaded] == [set(), set(), set(), *[OF_INTERCEPTORS] * 2]
 
 
 def test_an_idle_process_has_not_loaded_what_nobody_has_used(loaded: list[list[str]]) -> None:
@@ -90,14 +109,6 @@ def test_an_idle_process_has_not_loaded_what_nobody_has_used(loaded: list[list[s
     assert LATE & {*loaded[1]} == set()
 
 
-def looked_at(folder: Path, *settings: str) -> list[list[str]]:
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", LOOK, str(folder), *settings],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    found: list[list[str]] = json.loads(ended.stdout.splitlines()[-1])
-    return found
+def test_a_process_with_a_key_has_not_loaded_what_seals_it(loaded: list[list[str]]) -> None:
+    assert "runtime.models.litellm_model" in loaded[4]
+    assert [name for name in loaded[4] if name.startswith("cryptography")] == []

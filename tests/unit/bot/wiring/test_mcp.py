@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import timedelta
@@ -23,7 +22,7 @@ from runtime.errors import ConfigError
 from tests.contract.runtime.stage import fake_tool
 from tests.e2e.house import House
 from tests.fakes import mcp_raw
-from tests.fakes.serve import ROOT
+from tests.fakes.fresh import SERVING, AllFresh
 from tools.mcp.offers import Offer, recalled, remember, spec_of, taken, tool_name
 from tools.mcp.terms import Endpoint, Program, ServerTerms
 from tools.mcp.tool import McpTool
@@ -223,15 +222,16 @@ def test_a_memory_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------------------- toolbox
 
 
-def test_nothing_is_loaded_where_no_server_is_set(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("fresh")
+def test_nothing_is_loaded_where_no_server_is_set(tmp_path: Path, fresh: AllFresh) -> None:
     own: dict[str, Tool] = {"look": fake_tool("look", Effect.READ)}
     toolbox = toolbox_of(settings(tmp_path, ""), own, lambda tools: tools)
     assert (toolbox.tools, list(toolbox.duties())) == (own, [])
     theirs = (
         "{'mcp', 'mcp_types', 'httpx2', 'tools.mcp', 'tools.mcp.server', 'runtime.oauth', 'bot.wiring.logins.tokens'}"
     )
-    script = f"import sys, bot.server.app, bot.doctor.examine; sys.exit(bool({theirs} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+    ended = fresh.after(*SERVING).run(f"import sys, bot.doctor.examine; sys.exit(bool({theirs} & set(sys.modules)))")
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_tools_of_servers_stand_beside_ours_wrapped_as_ours_are(tmp_path: Path) -> None:

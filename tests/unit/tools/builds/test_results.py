@@ -28,6 +28,27 @@ def broken(): raise RuntimeError("no server")
 
 def test_error(broken): pass
 """
+UNITTEST = """\
+F
+======================================================================
+FAIL: test_cold (test_tea.Teas.test_cold)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/workspace/tea/test_tea.py", line 7, in test_cold
+    self.assertEqual(brew('mint'), 'cold mint')
+    ~~~~~~~~~~~~~~~~^^^^^^^^^^^^^^^^^^^^^^^^^^^
+AssertionError: 'hot mint' != 'cold mint'
+- hot mint
+? ^^
++ cold mint
+? ^^^
+
+
+----------------------------------------------------------------------
+Ran 1 test in 0.001s
+
+FAILED (failures=1)
+"""
 GO = """\
 {"Action":"run","Package":"a","Test":"TestSum"}
 {"Action":"output","Package":"a","Test":"TestSum","Output":"    sum_test.go:7: got 3, want 4\\n"}
@@ -64,6 +85,13 @@ ok 2 - sums
 # fail 1
 # skipped 1
 """
+
+
+def test_a_failure_is_told_by_its_error_and_not_by_the_values_below_it() -> None:
+    found = of_output(UNITTEST)
+    assert found is not None
+    [failure] = found.failures
+    assert (failure.place, failure.message) == ("tea/test_tea.py:7", "AssertionError: 'hot mint' != 'cold mint'")
 
 
 def test_a_file_of_pytest_is_read(tmp_path: Path) -> None:

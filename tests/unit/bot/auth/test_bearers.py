@@ -1,0 +1,164 @@
+"""The API with tokens of the provider, beside our own: one layer, then the other, and never both for one token."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+
+from runtime.contract import Role
+from runtime.domain.programs.token import ProgramToken
+from tests.fakes.openid import FakeOpenId, openid
+from tests.fakes.serve import serving
+from tests.unit.bot.auth.stage import OURS, ROLES, AuthStage, call, signing_in, staged
+
+MINUTE: Final = 60.0
+
+
+async def test_a_signed_token_opens_the_api_as_its_person(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
+        token = at.signed()
+        assert await call(stage, token) == (200, "oidc:ada-1 user")
+        assert await call(stage, token) == (200, "oidc:ada-1 user")
+        assert at.seen.count("jwks") == at.seen.count("openid-configuration") == 1
+        assert at.seen.count("userinfo") == 0
+        assert await stage.names() == {"Ada": "user", "owner": "owner"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"aud": "signalbox-page"}, "This token is for another audience."),
+        ({"iss": "https://evil.example"}, "This token is of another issuer."),
+        ({"exp": 1}, "This token has ended."),
+        ({"nbf": time.time() + 900}, "This token isn't valid yet."),
+    ],
+)
+async def test_a_token_that_isnt_good_is_refused_with_its_reason(
+    changed: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
+        for _ in range(3):
+            assert await call(stage, at.signed(**changed)) == (401, why)
+        words = why.removeprefix("This ").rstrip(".")
+        assert await stage.audit("turned away") == [("", f"a {words}", "")], "once, however often it comes"
+
+
+async def test_our_own_tokens_never_reach_the_provider_nor_its_tokens_ours(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
+        await stage.store.programs.make_token(ProgramToken(name="ci", role=Role.USER), "sbx_good")
+        assert await call(stage, "sbx_good") == (200, "api:ci user")
+        assert (await call(stage, "sbx_made.up.one"))[0] == 401
+        assert (await call(stage, "nonsense"))[0] == 401
+        assert at.seen == []
+
+
+async def test_new_keys_are_found_and_made_up_ones_cost_the_provider_nothing(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
+        old = at.signed()
+        assert (await call(stage, old))[0] == 200
+        at.rotate()
+        stage.seconds += 11
+        assert await call(stage, at.signed()) == (200, "oidc:ada-1 user")
+        assert at.seen.count("jwks") == 2
+        at.rotate("third")
+        for _ in range(5):
+            assert (await call(stage, at.signed()))[0] == 401
+        assert at.seen.count("jwks") == 2, "looked for at most each ten seconds"
+        stage.seconds += MINUTE
+        assert (await call(stage, old))[0] == 401, "its key was given up"
+
+
+async def test_an_old_token_raises_no_role_and_a_lowered_one_holds_at_once(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        assert await call(stage, at.signed()) == (200, "oidc:ada-1 operator")
+        old = at.signed(iat=int(time.time()) - 90)
+        at.person["groups"] = ["staff"]
+        await ada.sign_in()  # the provider says now: a user
+        assert await call(stage, old) == (200, "oidc:ada-1 user")
+        assert (await stage.names())["Ada"] == "user"
+        at.person["groups"] = []
+        assert (await call(stage, at.signed()))[0] == 403
+        assert (await stage.names())["Ada"] == "viewer"
+
+
+async def test_a_provider_that_is_away_closes_the_api_for_its_tokens(tmp_path: Path) -> None:
+    async with openid(FakeOpenId(away=True)) as at, signing_in(tmp_path, at) as stage:
+        status, words = await call(stage, at.signed())
+        assert (status, words) == (
+            503,
+            "Fake ID can't be asked about this token: it answered 503. Try again in a few seconds.",
+        )
+        at.away = False
+        assert (await call(stage, at.signed()))[0] == 200
+
+
+# ------------------------------------------------------------------------------------------------------ forward-auth
+
+
+@asynccontextmanager
+async def forwarding(folder: Path, answer: Callable[[web.Request], web.Response]) -> AsyncIterator[AuthStage]:
+    async def verify(request: web.Request) -> web.Response:
+        return answer(request)
+
+    app = web.Application()
+    app.add_routes([web.get("/verify", verify)])
+    async with serving(app) as url, staged(folder, f'[auth]\nurl = "{url}/verify"\n{ROLES}', FakeOpenId()) as stage:
+        yield stage
+
+
+async def test_a_forward_auth_address_names_people_and_no_header_of_a_request_does(tmp_path: Path) -> None:
+    seen = []
+
+    def verify(request: web.Request) -> web.Response:
+        seen.append(dict(request.headers))
+        if "sso=ada" not in request.headers.get("Cookie", "") and "ada" not in request.headers.get("Authorization", ""):
+            return web.Response(status=401)
+        return web.Response(headers={"Remote-User": "ada", "Remote-Groups": "guests, staff", "Remote-Name": "Ada L."})
+
+    async with forwarding(tmp_path, verify) as stage, stage.browser() as ada:
+        forged = {"Remote-User": "owner", "Remote-Groups": "ops", "X-Forwarded-User": "owner"}
+        assert (await ada.get("/api/who", **forged))[0] == 401
+        assert (await ada.get("/api/who", Cookie="sso=eve", **forged))[0] == 401
+        assert await ada.get("/api/who", Cookie="sso=ada; signalbox-x=ours") == (200, "Ada L. user")
+        assert "signalbox-x" not in seen[-1]["Cookie"]
+        assert await call(stage, "token-of-ada") == (200, "auth:ada user")
+        asked = len(seen)
+        assert await ada.get("/api/who", Cookie="sso=ada; signalbox-x=ours") == (200, "Ada L. user")
+        assert len(seen) == asked
+        stage.seconds += MINUTE
+        await ada.get("/api/who", Cookie="sso=ada; signalbox-x=ours")
+        assert len(seen) == asked + 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (web.Response(status=500), 503),
+        (web.Response(status=204), 503),
+        (web.Response(headers={"Remote-User": "a b"}), 503),
+        (web.Response(status=302, headers={"Location": "https://id.example.com"}), 401),
+        (web.Response(status=403, headers={"Remote-User": "ada", "Remote-Groups": "staff"}), 401),
+        (web.Response(headers={"Remote-User": "ada"}), 403),
+    ],
+    ids=["broken", "nobody", "no identity", "elsewhere", "refused", "no group"],
+)
+async def test_a_forward_auth_address_that_names_nobody_lets_nobody_in(
+    answer: web.Response, status: int, tmp_path: Path
+) -> None:
+    headers = {name: value for name, value in answer.headers.items() if name != "Content-Type"}
+    async with forwarding(tmp_path, lambda _: web.Response(status=answer.status, headers=headers)) as stage:
+        assert (await call(stage, "token"))[0] == status
+        assert (await stage.names()) == {"owner": "owner"}
+        assert len(await stage.audit("turned away")) == 1
+
+
+async def test_there_is_no_sign_out_where_a_proxy_signs_in(tmp_path: Path) -> None:
+    async with forwarding(tmp_path, lambda _: web.Response(status=401)) as stage, stage.browser() as ada:
+        assert await ada.sign_out(**OURS, Origin=stage.url) == 404

@@ -1,0 +1,138 @@
+"""Dataclasses with shared methods, beside the library's."""
+
+# mypy: disable-error-code="attr-defined, call-arg, type-var, union-attr"
+# it knows dataclasses by the name of their decorator alone
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import pickle
+import weakref
+from dataclasses import FrozenInstanceError, field
+from typing import Any
+
+import pytest
+
+from bot.node.lean_classes import sharing
+
+ours: Any = sharing(dataclasses.dataclass)
+BOTH = pytest.mark.parametrize("record", [dataclasses.dataclass, ours], ids=["library", "ours"])
+
+
+@ours(frozen=True, slots=True)
+class Place:
+    """At the top of a module, so that it can be pickled."""
+
+    room: str
+    seats: int = 2
+
+
+@BOTH
+def test_a_class_is_shown_with_its_fields(record: Any) -> None:
+    @record
+    class Base:
+        name: str
+        secret: str = field(default="x", repr=False)
+        inner: object = None
+
+    @record(repr=False)
+    class Below(Base):
+        more: int = 1
+
+    class Plain(Base): ...
+
+    @record(repr=False)
+    class Bare:
+        name: str
+
+    @record
+    class Named:
+        name: str
+
+        def __repr__(self) -> str:
+            return f"<{self.name}>"
+
+    ring = Base("a")
+    ring.inner = ring
+    here = test_a_class_is_shown_with_its_fields.__name__ + ".<locals>."
+    told = [repr(one).replace(here, "") for one in (ring, Base("b", inner=[1]), Below("c"), Plain("d"), Named("e"))]
+    assert told == [
+        "Base(name='a', inner=...)",
+        "Base(name='b', inner=[1])",
+        "Below(name='c', inner=None)",
+        "Plain(name='d', inner=None)",
+        "<e>",
+    ]
+    assert repr(Bare("f")).startswith("<")
+    assert [cls.__dataclass_params__.repr for cls in (Base, Below, Bare)] == [True, False, False]
+
+
+@BOTH
+@pytest.mark.parametrize("slots", [False, True])
+def test_a_frozen_class_refuses_each_change(record: Any, slots: bool) -> None:
+    @record(frozen=True, slots=slots)
+    class Point:
+        x: int
+        y: int = 0
+
+    @record(frozen=True, slots=slots)
+    class Deep(Point):
+        z: int = 0
+
+    class Plain(Point): ...
+
+    for one in (Point(1), Deep(1), Plain(1)):
+        with pytest.raises(FrozenInstanceError, match=r"^cannot assign to field 'x'$"):
+            one.x = 2
+        with pytest.raises(FrozenInstanceError, match=r"^cannot delete field 'y'$"):
+            del one.y
+    assert {Point(1), Point(1), Deep(1, z=2)} == {Point(1), Deep(1, z=2)}
+    assert dataclasses.replace(Deep(1), z=3) == Deep(1, 0, 3)
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_a_plain_class_below_a_frozen_one_may_keep_more(slots: bool) -> None:
+    """With slots, the library's method fails there: it knows the class that the one with slots was made from."""
+
+    @ours(frozen=True, slots=slots)
+    class Point:
+        x: int
+
+    class Plain(Point): ...
+
+    plain = Plain(1)
+    plain.more = 2
+    assert vars(plain)["more"] == 2
+    del plain.more
+    with pytest.raises(FrozenInstanceError, match=r"^cannot assign to field 'more'$"):
+        Point(1).more = 2
+
+
+def test_a_class_that_brings_its_own_way_to_be_set_is_no_frozen_one() -> None:
+    with pytest.raises(TypeError, match="Cannot overwrite attribute __setattr__"):
+
+        @ours(frozen=True)
+        class Own:
+            def __setattr__(self, name: str, value: object) -> None: ...
+
+
+def test_the_class_that_one_with_slots_was_made_from_is_gone() -> None:
+    made = []
+
+    def noted(cls: type) -> type:
+        made.append(weakref.ref(cls))
+        return cls
+
+    @ours(frozen=True, slots=True)
+    @noted
+    class Point:
+        x: int
+
+    gc.collect()
+    assert [one() for one in made] == [None]
+    assert Point(1) == Point(1)
+
+
+def test_it_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Place("hall", 3))) == Place("hall", 3)

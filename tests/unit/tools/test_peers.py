@@ -1,0 +1,111 @@
+"""Peers: their cards are checked, a task is given once, over cut answers and kills, and a question goes to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from yarl import URL
+
+from runtime.contract import RunId, SessionKey, ToolContext, ToolTurn
+from runtime.contract.agents.peers import PeerTask
+from runtime.egress import Egress, Opening, Result, Rule
+from runtime.errors import ToolFailed, ToolRetry
+from tests.fakes.peer import FakePeer, serving_peer
+from tools.peers.asking import ASKS_YOU, GOES_ON, AskedPeers
+from tools.peers.cards import NotThatPeer, PeerTerms, card_of
+from tools.peers.client import A2A_ASK, PeerClient
+
+TERMS = PeerTerms("billing", "https://billing.example.org")
+RUN = RunId("run-1")
+PLACE = {"url": "/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+CARD = {"name": "Billing", "supportedInterfaces": [PLACE]}
+
+
+@dataclass
+class Kept:
+    """A book in this process."""
+
+    rows: dict[str, PeerTask] = field(default_factory=dict)
+
+    async def peer_task(self, key: str) -> PeerTask | None:
+        return self.rows.get(key)
+
+    async def keep_peer_task(self, task: PeerTask) -> None:
+        self.rows[task.key] = task
+
+    async def asking_peers(self, run: str) -> Sequence[PeerTask]:
+        return [one for one in self.rows.values() if one.run == run and one.question]
+
+
+def asked_of(peer: FakePeer, book: Kept) -> AskedPeers:
+    """As a process has it that began now."""
+    terms = PeerTerms("billing", peer.url, token="sesame", timeout=timedelta(seconds=30))
+    egress = Egress([Rule(Result.ALLOW, A2A_ASK)], allow=[Opening.parse(URL(peer.url).authority)])
+    return AskedPeers({"billing": PeerClient(terms, egress)}, book)
+
+
+def context(call: str = "call-1") -> ToolContext:
+    return ToolContext(Path(), SessionKey("main|web:main/tea"), RUN, call)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"name": "Evil Corp"}, 'calls itself .Evil Corp.*card_name = "Evil Corp"'),
+        ({"name": None}, "no card"),
+        ({"supportedInterfaces": []}, "speaks no version"),
+        (
+            {"supportedInterfaces": [{**PLACE, "url": "https://evil.example/a2a"}]},
+            "another place than its own, evil.example",
+        ),
+        ({"supportedInterfaces": [{**PLACE, "protocolVersion": "7.0"}]}, "speaks no version"),
+    ],
+)
+def test_a_card_of_somebody_else_or_for_another_place_is_refused_with_words(change: dict[str, Any], why: str) -> None:
+    assert card_of(TERMS, CARD).url == "https://billing.example.org/a2a"
+    with pytest.raises(NotThatPeer, match=why):
+        card_of(TERMS, {**CARD, **change})
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+async def test_a_task_is_given_once_over_a_lost_answer_and_a_kill(version: str) -> None:
+    async with serving_peer(version=version, lost=1) as peer:
+        book = Kept()
+        with pytest.raises(ToolFailed, match="gave no answer"):
+            await asked_of(peer, book).ask("billing", "What is open?", "", context())
+        assert book.rows == {}
+        for _ in range(2):  # the second one is the same call in another process
+            told = await asked_of(peer, book).ask("billing", "What is open?", "", context())
+            assert told == "Done: What is open?"
+        assert ([*peer.said.values()], peer.tokens) == (["What is open?"], {"Bearer sesame"})
+        assert await asked_of(peer, book).skills() == "billing:\n- Bills: Looks up bills."
+        more = await asked_of(peer, book).ask("billing", "And paid?", "task-1", context("call-2"))
+        assert more == "Done: What is open?, And paid?"
+        with pytest.raises(ToolRetry, match="There are: billing"):
+            await asked_of(peer, book).ask("shipping", "Hello", "", context())
+
+
+async def test_a_question_of_a_peer_goes_to_a_person_and_its_answer_to_the_same_task() -> None:
+    async with serving_peer(question="Of which year?") as peer:
+        book = Kept()
+        told = await asked_of(peer, book).ask("billing", "What is open?", "", context())
+        assert "asks a person something" in told
+        asks = await asked_of(peer, book).next_call(RUN, [])
+        assert asks is not None
+        assert (asks.tool, "billing asks: Of which year?" in asks.arguments) == (ASKS_YOU, True)
+        assert await asked_of(peer, book).next_call(RUN, []) == asks  # in another process too
+        assert await asked_of(peer, book).next_call(RunId("another"), []) is None
+        turns = [ToolTurn(asks.id, ASKS_YOU, 'Ada answered: "2026"')]
+        goes = await asked_of(peer, book).next_call(RUN, turns)
+        assert goes is not None
+        assert (goes.tool, '"answer": "2026"' in goes.arguments) == (GOES_ON, True)
+        key = f"{RUN}-call-1"
+        for _ in range(2):
+            assert await asked_of(peer, book).go_on(key, "2026", context(goes.id)) == "Done: What is open?, 2026"
+        assert [*peer.said.values()] == ["What is open?", "2026"]
+        assert await asked_of(peer, book).next_call(RUN, [*turns, ToolTurn(goes.id, GOES_ON, "Done")]) is None

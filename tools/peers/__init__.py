@@ -1,0 +1,1 @@
+"""Agents of other systems, which are asked over A2A."""
