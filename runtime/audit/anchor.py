@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runtime.audit.keys import AuditKey
+from runtime.audit.keys import AuditFileFault, AuditKey
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditCheckpoint, Head
 
@@ -106,9 +106,9 @@ class _SignedFile:
             said = json.loads(self._path.read_text(encoding="ascii"))
             made, signature = make(said), str(said["signature"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self._path} cannot be read: {error}") from error
+            raise AuditFileFault(f"{self._path} cannot be read: {error}") from error
         if not self.key.signed(words(made), signature):
-            raise StoreError(
+            raise AuditFileFault(
                 f"The signature of {self._path} is wrong: someone else wrote it, or audit.key was changed."
             )
         return made

@@ -39,6 +39,10 @@ def checks_out(public: str, words: str, signature: str) -> bool:
     return signature.startswith(SIGNATURE_PREFIX)
 
 
+class AuditFileFault(StoreError):
+    """A file beside the audit can't be trusted or read: no other try mends that, a person does."""
+
+
 class AuditKey:
     """The key of one data folder, made when it is first needed."""
 
@@ -73,12 +77,12 @@ class AuditKey:
         return Ed25519PrivateKey.from_private_bytes(hmac.digest(self._secret(), PURPOSE, "sha256"))
 
     def _secret(self) -> bytes:
-        """Errors: StoreError for half a key, by which anybody could sign."""
+        """Errors: AuditFileFault for half a key, by which anybody could sign."""
         if not self._path.exists():
             self._make()
         secret = self._path.read_bytes()
         if len(secret) != AUDIT_KEY_BYTES:
-            raise StoreError(f"{self._path} is damaged: it holds {len(secret)} bytes instead of {AUDIT_KEY_BYTES}.")
+            raise AuditFileFault(f"{self._path} is damaged: it holds {len(secret)} bytes instead of {AUDIT_KEY_BYTES}.")
         return secret
 
     def _make(self) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from runtime.audit.anchor import HeadFile, HeadMissing
+from runtime.audit.keys import AuditFileFault
 from runtime.audit.published import SignedEnds
 from runtime.audit.trimmer import Trimmer
 from runtime.audit.witness import Witness
@@ -66,6 +67,8 @@ class Sealer:
                     await self._seal(duty)
                 elif self._witness:
                     await self._witness.look()
+            except AuditFileFault as error:
+                self._tell(str(error))
             except StoreError as error:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
             except OSError as error:

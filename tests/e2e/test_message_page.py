@@ -111,6 +111,14 @@ async def test_a_message_is_copied_quoted_and_found_by_its_link(tab: Tab, browse
 
 
 async def test_one_goes_anywhere_by_the_keyboard(tab: Tab) -> None:
+    thumb = tab.at("rate-down").last
+    await thumb.press("Enter")
+    await expect(tab.page.locator(".rating-words input")).to_be_focused()
+    await tab.page.keyboard.type("not in my words")  # with an n, which begins a conversation elsewhere
+    await tab.page.keyboard.press("Enter")
+    await expect(thumb).to_be_focused()
+    await tab.page.keyboard.press("n")
+    await expect(thumb).to_be_visible()
     await tab.page.locator("#scroll").focus()
     await tab.page.keyboard.press("?")
     await expect(tab.at("keys")).to_contain_text("New conversation")

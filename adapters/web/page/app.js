@@ -638,7 +638,7 @@ class Page {
       event.preventDefault();
       return this.palette.open();
     }
-    const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
+    const writes = event.target.closest?.("input, textarea, select, button, summary, [contenteditable]"); // a letter is meant for what is in focus
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox() }[event.key];
     if (!does) return;

@@ -40,25 +40,27 @@ export class Ratings {
     const notice = h("span", { class: "rating-notice", role: "status" });
     const why = h("form", { class: "rating-words", hidden: true });
     const thumbs = Object.entries(VALUES).map(([value, emoji]) =>
-      h("button", { type: "button", class: "thumb", "data-testid": `rate-${value}`, "aria-label": words.rate[value], title: words.rate[value], onclick: () => this.#press(entry, delivery, value, notice, why) }, emoji));
+      h("button", { type: "button", class: "thumb", "data-testid": `rate-${value}`, "aria-label": words.rate[value], title: words.rate[value], onclick: (event) => this.#press(entry, delivery, value, notice, why, event.currentTarget) }, emoji));
     const show = () => Object.keys(VALUES).forEach((value, n) => thumbs[n].setAttribute("aria-pressed", String(this.#marks.get(delivery) === value)));
     this.#shown.set(delivery, show);
     show();
     return h("div", { class: "rating", "data-testid": "rating" }, ...thumbs, notice, why);
   }
 
-  async #press(entry, delivery, value, notice, why) {
+  async #press(entry, delivery, value, notice, why, thumb) {
     const wanted = this.#marks.get(delivery) === value ? "none" : value;
     if (!(await this.#send(entry, delivery, wanted, "", notice))) return;
     why.hidden = wanted === "none";
     if (why.hidden) return;
     const field = h("input", { type: "text", maxlength: 1000, "aria-label": words.rateWhy, placeholder: words.rateWhy });
     why.replaceChildren(field, h("button", { type: "submit", class: "link" }, words.rateSend));
+    field.focus(); // whoever types on says why
     why.onsubmit = async (event) => {
       event.preventDefault();
       if (!(await this.#send(entry, delivery, wanted, field.value, notice))) return;
       why.hidden = true;
       notice.textContent = words.rated;
+      thumb.focus(); // the field is gone, and with it where a keyboard was
     };
   }
 

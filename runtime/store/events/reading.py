@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, select
 
 from runtime.domain.events.event import Event, EventPage, Only, Place, event_of, ids_of
 from runtime.store.operations.audit import AFTER, LAST_SEALED, row_of
 from runtime.store.protocol import AuditRow
-from runtime.store.schema import approvals, audit, deliveries, runs, signals
+from runtime.store.schema import approvals, audit, deliveries, occurrences, runs, schedules, signals
 from runtime.store.sql.driver import Op
 
 SLICE_ROWS: Final = 100
@@ -33,6 +33,20 @@ OF_DELIVERIES: Final = (
     select(deliveries.c.id, deliveries.c.address, runs.c.session, deliveries.c.run_id)
     .outerjoin(runs, runs.c.id == deliveries.c.run_id)
     .where(deliveries.c.id.in_([bindparam(f"i{n}") for n in range(SLICE_ROWS)]))
+)
+_NOTHING: Final[ColumnElement[str]] = literal_column("''")
+OF_SCHEDULES: Final = _among(schedules.c.id, schedules.c.home, _NOTHING.label("s"), _NOTHING.label("r"))
+"""The room where a schedule was planned: its work may be shown in several."""
+OF_OCCURRENCES: Final = (
+    select(
+        occurrences.c.id,
+        func.coalesce(func.nullif(occurrences.c.home, ""), schedules.c.home),
+        runs.c.session,
+        occurrences.c.run_id,
+    )
+    .outerjoin(schedules, schedules.c.id == occurrences.c.schedule)
+    .outerjoin(runs, runs.c.id == occurrences.c.run_id)
+    .where(occurrences.c.id.in_([bindparam(f"i{n}") for n in range(SLICE_ROWS)]))
 )
 OLDEST = select(func.min(audit.c.number))
 
@@ -64,7 +78,7 @@ def _places(rows: Sequence[AuditRow]) -> Op[Mapping[str, Place]]:
         return {}
     given = {f"i{n}": ids[n] if n < len(ids) else "" for n in range(SLICE_ROWS)}
     found: dict[str, Place] = {}
-    for statement in (*PLACES_OF, OF_DELIVERIES):
+    for statement in (*PLACES_OF, OF_DELIVERIES, OF_SCHEDULES, OF_OCCURRENCES):
         found |= _placed((yield statement, given))
     return found
 

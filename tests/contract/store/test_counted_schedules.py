@@ -12,6 +12,7 @@ from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.calendar import plan, written
 from runtime.contract import Identity, Schedule, ScheduleId, ScheduleState, Task, TaskKind, Terms
+from runtime.domain.events.event import Only
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import MISSED, Firing, Instant, ScheduleEvent
 from runtime.store.protocol import Ended
@@ -134,3 +135,17 @@ async def test_gauges_read_what_is_planned_late_and_failing(stage: Stage) -> Non
     stage.clock.advance(hours=1, seconds=9)
     found = await stage.store.queues.depths()
     assert (found.schedules_failing, found.schedules_late) == (1, timedelta(seconds=9)), "what is over fails no more"
+
+
+async def test_events_of_a_schedule_have_its_room(counted: Stage) -> None:
+    schedule = await planned(counted)
+    counted.clock.advance(hours=1, seconds=3)
+    await fire(counted, schedule)
+    duty = await counted.duty("sealer")
+    assert await counted.store.audit.seal(duty, await counted.store.audit.audit_head())
+    events = (await counted.store.events.page(0, only=Only(words=("schedule.*",)))).events
+    assert [(one.word, one.place.room) for one in events] == [
+        ("schedule.added", str(schedule.home)),
+        ("schedule.fired", str(schedule.home)),
+    ]
+    assert str(schedule.home) == str(ROOM)

@@ -148,3 +148,17 @@ async def test_a_restart_goes_on_where_the_chain_ended(store: Store, tmp_path: P
             await sealed(store, tmp_path, count)
     rows = await store.audit.audit_rows(0)
     assert rows[1].previous == rows[0].hash
+
+
+async def test_a_key_that_is_damaged_is_told_in_the_log_once(store: Store, tmp_path: Path) -> None:
+    """Not as a store that is away for a moment: nothing but a person mends it."""
+    async with sealing(store, tmp_path):
+        await store.people.add_person("Ada", Role.USER, [], actor="test")
+        await sealed(store, tmp_path, 1)
+    (tmp_path / "audit.key").write_bytes(b"half a key")
+    with capture_logs() as logs:
+        async with sealing(store, tmp_path):
+            while not logs:  # noqa: ASYNC110 - the sealer tells nobody else
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(0.02)
+    assert [(one["log_level"], "audit.key is damaged" in one["reason"]) for one in logs] == [("warning", True)]
