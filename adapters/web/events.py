@@ -246,9 +246,7 @@ class Events:
             news = [_changed(window.told(await self._view(address, window)))] if feed.take_change() else []
             news += [QUESTIONS_CHANGED] * feed.take_questions()
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
-            if (
-                not (progress or news) or monotonic() - checked >= HEARTBEAT.total_seconds()
-            ):  # however much there is to tell
+            if not (progress or news) or monotonic() - checked >= HEARTBEAT.total_seconds():
                 await self._authenticator.visitor(request)  # a new link shuts out the pages of the old one
                 checked = monotonic()
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
