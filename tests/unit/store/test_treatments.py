@@ -83,5 +83,5 @@ def test_whose_a_row_is_is_told_by_that_row_alone(table: str) -> None:
     """A statement inside another that reads a second table is not about its row, but about any: that took parts of others."""
     statements = _statements(table)
     for statement in (statements.first, statements.further):
-        written = str(statement.compile(dialect=postgresql.dialect()))  # type: ignore[attr-defined]
+        written = str(statement.compile(dialect=postgresql.dialect()))  # type: ignore[attr-defined, no-untyped-call]
         assert not re.findall(r"FROM \w+(?: AS \w+)?, ", written)
