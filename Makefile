@@ -55,6 +55,7 @@ conformance: $(VENV)/.dev .venv-conformance/.done  ## suites of others against t
 	@$(BIN)/python -m tests.conformance.openai_clients $(BIN)/python .venv-conformance/bin/python
 	@$(BIN)/python -m tests.conformance.rest .venv-conformance/bin/schemathesis $(ARGS)
 	@$(BIN)/python -m tests.conformance.mcp.suite
+	@$(BIN)/python -m tests.conformance.openid.suite
 
 .venv-conformance/.done: tests/conformance/requirements.lock
 	@"$(PYTHON)" -m venv --clear .venv-conformance

@@ -10,7 +10,7 @@ from typing import Final
 from bot.auth.admitting import Doorkeeper
 from bot.auth.provider import Provider
 from bot.auth.sessions import ASKED_AGAIN_AFTER
-from bot.auth.words import BEARER_AWAY, BEARER_REFUSED, NO_BEARERS, not_admitted
+from bot.auth.words import BEARER_AWAY, BEARER_REFUSED, NO_BEARERS, away, not_admitted
 from runtime.contract import Identity, Now, Person, Role
 from runtime.domain.ids import digest
 from runtime.domain.programs.token import ProgramToken
@@ -50,6 +50,7 @@ class SignedTokens:
         self._now = now
         self._ticks = ticks
         self._known: dict[str, _Known] = {}
+        self._turned_away: dict[str, tuple[float, str]] = {}
 
     async def holder(self, secret: str) -> tuple[ProgramToken, Person]:
         """The token as one of ours would be, and its person. Errors: Refusal 401 with the reason, 403, 503."""
@@ -65,6 +66,9 @@ class SignedTokens:
         return spoken_for(known.claims.identity, min(known.role, person.role)), person
 
     async def _checked(self, secret: str) -> _Known:
+        at, why = self._turned_away.get(digest(secret), (0.0, ""))
+        if why and self._ticks() - at < ASKED_AGAIN_AFTER.total_seconds():
+            raise Refusal(403, why)
         if not looks_signed(secret):
             raise unknown(NOT_SIGNED.format(called=self._called))
         if not self._provider.audience:
@@ -77,17 +81,24 @@ class SignedTokens:
             raise unknown(BEARER_REFUSED.format(why=error)) from None
         except (IssuerAway, IssuerRefused) as error:
             await self._door.record("", f"the provider {error}")
-            raise Refusal(503, BEARER_AWAY.format(called=self._called, why=error)) from None
+            raise away(self._called, error, BEARER_AWAY) from None
         # A token says what was so when it was made: only a new one may raise a role, or set it.
         is_fresh = self._now().timestamp() - made_at <= ASKED_AGAIN_AFTER.total_seconds()
         person = await self._door.let_in(claims, is_fresh=is_fresh)
         if isinstance(person, Unadmitted):
-            raise Refusal(403, not_admitted(person, self._called, claims.identity))
+            raise self._not_admitted(secret, not_admitted(person, self._called, claims.identity))
         if len(self._known) >= SIGNED_IN_MIND:
             self._known.clear()
         known = _Known(claims, person.role, self._ticks(), ends_at)
         self._known[digest(secret)] = known
         return known
+
+    def _not_admitted(self, secret: str, why: str) -> Refusal:
+        """Refused for a minute: a program that repeats it costs the store nothing."""
+        if len(self._turned_away) >= SIGNED_IN_MIND:
+            self._turned_away.clear()
+        self._turned_away[digest(secret)] = (self._ticks(), why)
+        return Refusal(403, why)
 
     @property
     def _called(self) -> str:

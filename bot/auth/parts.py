@@ -41,7 +41,12 @@ def layer_of(
         forward = ForwardAuth(terms, door, ticks=ticks)
         return store.people, AuthLayer(SecondLayer(ask=forward.visitor), forward.holder)
     provider = Provider(
-        provider_terms(auth), groups_claim=auth.groups_claim, audience=auth.audience, now=store.now, ticks=ticks
+        provider_terms(auth),
+        groups_claim=auth.groups_claim,
+        in_id_token=auth.groups_from == "id_token",
+        audience=auth.audience,
+        now=store.now,
+        ticks=ticks,
     )
     sealer = login_sealer_of(settings)
     links = ProviderLinks(
@@ -50,9 +55,7 @@ def layer_of(
         doorkeeper=door,
         provider=provider,
         book=store.logins,
-        tokens=partial(
-            LoginTokens, book=store.logins, client=provider.client, sealer=sealer, now=store.now, new_id=new_id
-        ),
+        tokens=partial(LoginTokens, book=store.logins, sealer=sealer, now=store.now, new_id=new_id),
         sealer=sealer,
         ticks=ticks,
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from runtime.contract import Now
-from runtime.oauth.claims import Claims, claims_of
+from runtime.oauth.claims import Claims, claims_of, groups_in
 from runtime.oauth.errors import IssuerAway, IssuerRefused
 from runtime.oauth.grant import IssuerGrant
 from runtime.oauth.issuer import Endpoints, IssuerTerms, Proof, login_page
@@ -35,12 +36,14 @@ class Provider:
         terms: IssuerTerms,
         *,
         groups_claim: str,
+        in_id_token: bool = False,
         audience: str,
         now: Now,
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.terms = terms
         self.audience = audience
+        self.in_id_token = in_id_token
         self._groups = groups_claim
         self._now = now
         self._ticks = ticks
@@ -48,8 +51,8 @@ class Provider:
         self._endpoints: tuple[float, Endpoints] | None = None
         self._keys: tuple[float, list[PyJWK]] | None = None
 
-    def client(self) -> OpenIdClient:
-        return OpenIdClient(self.terms, now=self._now, timeout=PROVIDER_TIMEOUT)
+    def client(self, heard: Callable[[str], object] | None = None) -> OpenIdClient:
+        return OpenIdClient(self.terms, now=self._now, timeout=PROVIDER_TIMEOUT, heard=heard)
 
     async def endpoints(self) -> Endpoints:
         async with self._lock:
@@ -68,7 +71,16 @@ class Provider:
         grant, token = await self.client().signed_in(await self.endpoints(), code, proof.verifier, back)
         client_id = self.terms.client_id
         told = await self._checked(token, SignedTerms(self.terms.issuer, client_id, nonce, client_id))
-        return grant, await self.now_of(grant.access_token, str(told.get("sub")))
+        claims = await self.now_of(grant.access_token, str(told.get("sub")))
+        return grant, replace(claims, groups=groups_in(told, self._groups)) if self.in_id_token else claims
+
+    async def with_groups(self, claims: Claims, token: str) -> Claims:
+        """The claims with the groups of an ID token that came with a renewal."""
+        client_id = self.terms.client_id
+        told = await self._checked(token, SignedTerms(self.terms.issuer, client_id, client_id=client_id))
+        if told.get("sub") != claims.subject:
+            raise IssuerRefused("sub", "it names somebody else")
+        return replace(claims, groups=groups_in(told, self._groups))
 
     async def now_of(self, access_token: str, subject: str) -> Claims:
         """Claims of the provider, as of now, about the person of a token."""

@@ -24,6 +24,7 @@ from runtime.models.account.tokens import LoginFailed
 from runtime.oauth.claims import OIDC_PREFIX, Claims
 from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant, issuer_grant_of
+from runtime.oauth.signed import SignedRefused
 from runtime.store.people.sessions import session_name
 from runtime.store.protocol import People
 from runtime.store.protocol.people import Unadmitted
@@ -70,7 +71,7 @@ class ProviderLinks:
         doorkeeper: Doorkeeper,
         provider: Provider,
         book: LoginBook,
-        tokens: Callable[[str], LoginTokens],
+        tokens: Callable[..., LoginTokens],
         sealer: Callable[[], Sealer],
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -154,23 +155,36 @@ class ProviderLinks:
         return person
 
     async def _claims(self, token: str, identity: Identity) -> Claims:
-        """The provider's word of now; a token that it takes no more is renewed once."""
-        name = session_name(digest(token))
-        tokens, subject = self._tokens(name), identity.removeprefix(OIDC_PREFIX)
+        """The provider's word of now."""
+        name, heard = session_name(digest(token)), list[str]()
+        tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
         try:
-            access = await tokens.token()
-            try:
-                return await self._provider.now_of(access, subject)
-            except IssuerRefused as error:
-                if error.code not in TOKEN_SPENT:
-                    raise
-                return await self._provider.now_of(await tokens.refused(access, again=False), subject)
+            claims = await self._now(tokens, identity.removeprefix(OIDC_PREFIX))
+            if not self._provider.in_id_token:
+                return claims
+            if not heard:
+                await tokens.refused(await tokens.token(), again=False)  # renewed for the sake of its ID token
+            if not heard:
+                raise IssuerAway("told another node its groups")
+            return await self._provider.with_groups(claims, heard[-1])
+        except SignedRefused as error:
+            raise IssuerRefused("id_token", f"gave a token that {error}") from None
         except LoginFailed as error:
             if error.is_away:
                 raise IssuerAway("doesn't renew tokens right now") from None
             if str(error) == OTHER_KEY.format(name=name):
                 raise IssuerAway("gave its token to a node with another key; see secrets.shared_key_env") from None
             raise IssuerRefused("token", "ended it") from None
+
+    async def _now(self, tokens: LoginTokens, subject: str) -> Claims:
+        """Claims by the session's token, which is renewed once where the provider takes it no more."""
+        access = await tokens.token()
+        try:
+            return await self._provider.now_of(access, subject)
+        except IssuerRefused as error:
+            if error.code not in TOKEN_SPENT:
+                raise
+            return await self._provider.now_of(await tokens.refused(access, again=False), subject)
 
     async def _turn_away(self, token: str, identity: Identity, why: str) -> None:
         await self._door.record(identity, why)

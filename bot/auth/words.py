@@ -31,6 +31,6 @@ def not_admitted(why: Unadmitted, called: str, identity: str) -> str:
     return NOT_ADMITTED[why].format(called=called, identity=identity)
 
 
-def away(called: str, why: object) -> Refusal:
-    """Closed, not open: nobody comes in while nobody can say whether they may."""
-    return Refusal(503, PROVIDER_AWAY.format(called=called, why=why))
+def away(called: str, why: object, words: str = PROVIDER_AWAY) -> Refusal:
+    """Closed, not open: nobody comes in while nobody can say whether they may. Addresses of ours stay in the audit."""
+    return Refusal(503, words.format(called=called, why=str(why).partition(" (")[0]))

@@ -13,10 +13,12 @@ from bot.cli.safety import personal_data
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import show_json, show_rows
+from runtime.domain.programs.token import is_vouched
 
 if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
     from bot.operator.views import View
+    from bot.settings.settings import Settings
 
 commands = typer.Typer(
     no_args_is_help=True,
@@ -31,6 +33,10 @@ def add_to(cli: typer.Typer) -> None:
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
+UNTIL_ASKED = (
+    " They come with the word of {called}: when it's asked the next time, their groups there decide again. To keep somebody "
+    "out, add them to access.blocked."
+)
 PAIRING_COLUMNS = {"name": "Name given", "identity": "Identity", "address": "Room", "until": "Until"}
 PEOPLE_COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
 
@@ -90,8 +96,16 @@ def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile 
 @commands.command()
 def role(context: typer.Context, name: Name, role: RoleName, config: ConfigFile = None) -> None:
     """Change what a person may do."""
-    made = ask_operator(settings_of(context, config), lambda api: api.set_role(name, role))
-    typer.echo(f"{made['name']}: {made['role']}.")
+    settings = settings_of(context, config)
+    made = ask_operator(settings, lambda api: api.set_role(name, role))
+    typer.echo(f"{made['name']}: {made['role']}.{_until_asked(settings, made)}")
+
+
+def _until_asked(settings: Settings, made: View) -> str:
+    """A warning about somebody whose role follows their groups."""
+    if not settings.auth.is_on or made["role"] == "owner" or not any(map(is_vouched, made["identities"])):
+        return ""
+    return UNTIL_ASKED.format(called=settings.auth.called)
 
 
 @commands.command()

@@ -254,5 +254,14 @@ def cut(text: str, most: int = 120) -> str:
     return visible(_short(text, most), one_line=True)
 
 
+def answer_line(markdown: str, most: int) -> str:
+    """The beginning of an answer, as `cut` shows it, without its marks.
+
+    >>> answer_line("Written to `tea.txt`:\\n\\n```\\nWrote 3 bytes.\\n```", 80)
+    'Written to tea.txt: Wrote 3 bytes.'
+    """
+    return cut(to_plain(parse(markdown[:PLAIN_FROM])), most)
+
+
 def _short(text: str, most: int) -> str:
     return clip(" ".join(text.split()), most)

@@ -69,6 +69,7 @@ class Question(BaseModel):
     kind: str
     tool: str
     expires_at: str
+    text: Annotated[str, Field(description="What the agent asks; empty where people are asked about a call.")] = ""
 
 
 class FileView(BaseModel):

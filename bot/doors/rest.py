@@ -228,7 +228,13 @@ class RestDoors:
             error=found.error,
             files=[FileView(name=one.name, path=one.path, size=one.size) for one in found.files],
             questions=[
-                Question(id=one.id, kind=one.kind, tool=one.tool, expires_at=one.expires_at.isoformat())
+                Question(
+                    id=one.id,
+                    kind=one.kind,
+                    tool=one.tool,
+                    expires_at=one.expires_at.isoformat(),
+                    text=one.text,
+                )
                 for one in found.questions
             ],
             usage=Spent(

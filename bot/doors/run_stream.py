@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from aiohttp import web
 
 from bot.doors.callers import Caller
+from bot.doors.live.sockets import BEAT_EVENT, Event, is_upgrade, send_event, with_socket
 from bot.doors.rooms import ProgramRooms
 from bot.doors.streams import STILL_HERE, STREAM_BEAT, STREAM_LIFE, Streams, begun, sent
 from bot.doors.table import Asked, Door
@@ -17,6 +21,7 @@ from bot.operator.context import OperatorContext
 from bot.operator.work.events import EventOperations
 from runtime.contract import RunId
 from runtime.domain.runs import RunState
+from runtime.errors import StoreError
 from runtime.http.errors import Refusal
 
 RUN_LOOK: Final = timedelta(seconds=1)
@@ -24,7 +29,9 @@ RUN_LOOK: Final = timedelta(seconds=1)
 NO_RUN: Final = "There is no such run for this token."
 BAD_LAST_ID: Final = "Last-Event-ID must be the number of an event of this run."
 NUMBER_MAX_DIGITS: Final = 9
-STREAM_SUMMARY: Final = "Events of a run as server-sent events, behind Last-Event-ID, until it is over."
+STREAM_SUMMARY: Final = (
+    "Events of a run as server-sent events or over a WebSocket, behind Last-Event-ID, until it is over."
+)
 RUN_IS_OVER: Final = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED})
 
 
@@ -45,26 +52,40 @@ class RunStreamDoor:
         run, after = asked.pieces["id"], _after(asked.request)
         await self._is_over(asked.caller, run)
         with self._streams.opened(asked.caller):
+            if is_upgrade(asked.request):
+                return await with_socket(
+                    asked.request, partial(self._tell_socket, caller=asked.caller, run=run, after=after)
+                )
             response = await begun(asked.request)
-            await self._tell(response, asked.caller, run, after)
+            async with aclosing(self._batches(asked.caller, run, after)) as batches:
+                async for rows in batches:
+                    await sent(response, b"".join(map(_frame, rows)) or STILL_HERE)
             return response
 
-    async def _tell(self, response: web.StreamResponse, caller: Caller, run: str, after: int) -> None:
-        events, left, quiet = EventOperations(self._context), STREAM_LIFE, timedelta()
-        while left > timedelta():
+    async def _tell_socket(self, socket: web.WebSocketResponse, caller: Caller, run: str, after: int) -> None:
+        # Nobody listens, the token is void or the store is away: whoever comes back is told.
+        with suppress(ConnectionError, TimeoutError, Refusal, StoreError):
+            async with aclosing(self._batches(caller, run, after)) as batches:
+                async for rows in batches:
+                    for row in rows or [BEAT_EVENT]:
+                        await send_event(socket, row)
+
+    async def _batches(self, caller: Caller, run: str, after: int) -> AsyncGenerator[Sequence[Event], None]:
+        """Events as they come, and nothing as a sign of life, until the run is over or nothing came for `STREAM_LIFE`."""
+        events, idle = EventOperations(self._context), timedelta()
+        while idle < STREAM_LIFE:
             await caller.still()
             is_over = await self._is_over(caller, run)  # before the events: what is over has no later ones
             rows = await events.of_run(run, after)
             if rows:
-                await sent(response, b"".join(map(_frame, rows)))
-                after, quiet = rows[-1]["number"], timedelta()
+                after, idle = rows[-1]["number"], timedelta()
+                yield rows
             if is_over:
                 return
-            if quiet >= STREAM_BEAT:
-                await sent(response, STILL_HERE)
-                quiet = timedelta()
             await asyncio.sleep(RUN_LOOK.total_seconds())
-            left, quiet = left - RUN_LOOK, quiet + RUN_LOOK
+            idle += RUN_LOOK
+            if not idle % STREAM_BEAT:
+                yield []
 
     async def _is_over(self, caller: Caller, run: str) -> bool:
         """Errors: Refusal 404 for a run that this token may not see, too."""

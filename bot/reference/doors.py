@@ -59,6 +59,8 @@ $ curl "$URL/api/v1/messages/0354FnSSp6uaVBPasiH9sL?wait=30" -H "Authorization: 
 - `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events; between them, `progress` has the
   text that is being said. It doesn't last: after a kill, another text may be recorded. As a WebSocket
   the same address sends the same events as JSON, each of at most 64 KiB. Both end after 30 minutes: come back then.
+- `/api/v1/runs/{id}/stream` sends the events of a run in both ways, behind `Last-Event-ID`, and ends with the run, or after 30
+  minutes without an event.
 
 ## Signals
 

@@ -72,7 +72,7 @@ def openai_error(status: int, sentence: str) -> dict[str, object]:
 OPENAI_KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 OPENAI_CODES: Final = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
 SIGN_IN_TITLE: Final = "Sign in"
-_TITLES: Final = {401: "You need your link", 403: "You can't come in", 404: "Not found", 503: "Not ready"}
+_TITLES: Final = {401: "You need your link", 403: "Not allowed", 404: "Not found", 503: "Not ready"}
 
 
 def _title(status: int, link: tuple[str, str] | None) -> str:

@@ -16,6 +16,8 @@ from runtime.oauth.errors import IssuerRefused
 WELL_KNOWN: Final = ("oauth-authorization-server", "openid-configuration")
 """RFC 8414 puts the first before the issuer's path; OpenID Connect Discovery the second behind it."""
 
+OFFLINE_SCOPE: Final = "offline_access"
+
 
 @dataclass(frozen=True, slots=True)
 class IssuerTerms:
@@ -136,10 +138,15 @@ def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str
         "state": proof.state,
         "code_challenge": proof.challenge,
         "code_challenge_method": "S256",
-        **({"nonce": nonce} if nonce else {}),
+        **(openid_asked(terms, nonce) if nonce else {}),
     }
     mark = "&" if urlsplit(endpoints.authorization).query else "?"
     return f"{endpoints.authorization}{mark}{urlencode(asked)}"
+
+
+def openid_asked(terms: IssuerTerms, nonce: str) -> dict[str, str]:
+    """Parameters of OpenID Connect. Without a prompt for consent, providers leave out `offline_access` (Core 1.0, section 11)."""
+    return {"nonce": nonce, **({"prompt": "consent"} if OFFLINE_SCOPE in terms.scopes else {})}
 
 
 def check_return(endpoints: Endpoints, proof: Proof, state: str | None, issuer: str | None) -> None:

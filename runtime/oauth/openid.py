@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from runtime.oauth.client import IssuerClient
+from runtime.oauth.client import ISSUER_TIMEOUT, IssuerClient
 from runtime.oauth.errors import IssuerAway, IssuerRefused
 from runtime.oauth.grant import IssuerGrant
-from runtime.oauth.issuer import Endpoints, endpoints_of, is_private
+from runtime.oauth.issuer import Endpoints, IssuerTerms, endpoints_of, is_private
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 NEEDED: Final = ("authorization", "keys", "userinfo")
@@ -21,6 +23,18 @@ METADATA_NAMES: Final = {
 
 class OpenIdClient(IssuerClient):
     """Asks one provider. Every method raises IssuerRefused or IssuerAway, as those of IssuerClient do."""
+
+    def __init__(
+        self,
+        terms: IssuerTerms,
+        *,
+        now: Callable[[], datetime],
+        timeout: timedelta = ISSUER_TIMEOUT,
+        heard: Callable[[str], object] | None = None,
+    ) -> None:
+        """`heard` is told each ID token that comes with an access token."""
+        super().__init__(terms, now=now, timeout=timeout)
+        self._heard = heard
 
     async def endpoints(self) -> Endpoints:
         """The provider's addresses, as its discovery tells them."""
@@ -53,6 +67,12 @@ class OpenIdClient(IssuerClient):
         if not isinstance(token, str) or not token:
             raise IssuerRefused("id_token", "its answer has no ID token; is `openid` among the scopes?")
         return self._granted(endpoints, told), token
+
+    def _read(self, grant: IssuerGrant, told: dict[str, Any]) -> IssuerGrant:
+        token = told.get("id_token")
+        if self._heard and isinstance(token, str):
+            self._heard(token)
+        return super()._read(grant, told)
 
     async def userinfo(self, endpoints: Endpoints, token: str) -> dict[str, Any]:
         """Claims about whoever the token is of, now. Errors: IssuerRefused for a token that it takes no more."""

@@ -6,7 +6,6 @@ import asyncio
 import json
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from bot.node.lock import control_of
 from bot.operator.client import connected
 from tests.e2e.house import ROOT, House, environment, open_house
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
+from tests.fakes import forked
 from tests.fakes.channel_driver import Driver
 from tests.fakes.serve import spawned
 from tests.faults.program import Program, living
@@ -143,17 +143,10 @@ async def unsettled(data: Path) -> object:
 
 
 def command(folder: Path, *arguments: str) -> str:
-    ended = subprocess.run(
-        [sys.executable, "-m", "bot", *arguments],
-        cwd=folder,
-        env=environment(folder, SIGNALBOX_DATA_DIR=str(folder / "data")),
-        capture_output=True,
-        text=True,
-        timeout=45,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    given = environment(folder, SIGNALBOX_DATA_DIR=str(folder / "data"))
+    ended = forked.run("bot", *arguments, folder=folder, environment=given, seconds=45)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout.decode()
 
 
 # --------------------------------------------------------------------------------------------------------- bad input
@@ -246,14 +239,14 @@ def test_a_backup_that_is_killed_leaves_no_file_of_that_name(tmp_path: Path) -> 
         (house.data / "workspaces" / "r1").mkdir(parents=True)
         with (house.data / "workspaces" / "r1" / "large").open("wb") as file:
             file.truncate(1 << 30)  # a hole: it takes a while to read and no disk
-        process = subprocess.Popen(
-            [sys.executable, "-m", "bot", "backup", "b.zip"], cwd=tmp_path, env=environment(tmp_path)
-        )
+        given = environment(tmp_path)
+        process = forked.begin("bot", "backup", "b.zip", folder=tmp_path, environment=given, stderr=2)
         partial = tmp_path / "b.zip.partial"
         while not partial.exists() or partial.stat().st_size == 0:
             assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
+        process.stdout.close()
         assert not (tmp_path / "b.zip").exists()
         (house.data / "workspaces" / "r1" / "large").unlink()
         assert house.command("backup", "b.zip").returncode == 0

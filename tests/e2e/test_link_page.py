@@ -1,4 +1,4 @@
-"""Links in a real browser: who is signed in changes with a person's own click alone, and a user begins a conversation."""
+"""Links and a provider in a real browser: who is signed in changes with a person's own click alone, and a user begins a conversation."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from playwright.async_api import expect
 from tests.e2e.browser import Tab, chromium, executable
 from tests.e2e.conftest import not_here
 from tests.e2e.house import open_house
+from tests.fakes.openid import FakeOpenId, openid
+from tests.unit.bot.auth.stage import auth_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("e2e-browser"), pytest.mark.timeout(180)]
 
@@ -19,7 +21,13 @@ async def test_a_link_asks_before_it_changes_who_is_signed_in(tmp_path: Path) ->
     if (program := executable()) is None:
         not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
     assert program is not None
-    with open_house(tmp_path) as house:
+    async with openid(FakeOpenId(person={"sub": "grace-1", "name": "Grace", "groups": ["staff"]})) as at:
+        await through_all(tmp_path, program, at)
+
+
+async def through_all(folder: Path, program: str, at: FakeOpenId) -> None:
+    """One program and one browser for both layers: links, and then a provider."""
+    with open_house(folder, auth_of(at)) as house:
         house.command("people", "add", "ada")
         links = re.search(r"http\S+", house.command("people", "link", "ada").stdout)
         assert links
@@ -34,6 +42,7 @@ async def test_a_link_asks_before_it_changes_who_is_signed_in(tmp_path: Path) ->
             await expect(tab.page.locator("#whoami")).to_contain_text("ada")
             await converses(tab)
             assert tab.complaints == []
+            await signs_in_at_a_provider(Tab(await (await browser.new_context()).new_page()), house.url)
 
 
 async def from_another_site(tab: Tab, url: str, link: str) -> None:
@@ -41,6 +50,18 @@ async def from_another_site(tab: Tab, url: str, link: str) -> None:
     await tab.page.goto(url.replace("127.0.0.1", "localhost") + "/healthz")
     await tab.page.evaluate("link => { location.href = link }", link)
     await expect(tab.page.locator("h1")).to_have_text("Become ada?")
+
+
+async def signs_in_at_a_provider(tab: Tab, url: str) -> None:
+    """To the provider and back to where somebody wanted to go, in a browser whose strict cookies don't follow redirects."""
+    await tab.page.goto(f"{url}/#somewhere")
+    await tab.at("onward").click()
+    await expect(tab.page.locator("#whoami")).to_contain_text("Grace")
+    assert tab.page.url.startswith(f"{url}/")
+    assert "code=" not in tab.page.url
+    await tab.at("who").click()
+    await tab.page.get_by_role("menuitem", name="Sign out").click()
+    await expect(tab.page.locator("h1")).to_have_text("Sign in")
 
 
 async def becomes(tab: Tab, name: str) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import psutil
@@ -22,15 +21,30 @@ pytestmark = [pytest.mark.xdist_group("e2e-ordinary"), pytest.mark.timeout(120)]
 OURS = ordinary.UID if os.geteuid() == 0 else os.geteuid()
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    house = House(tmp_path, '[web]\nport = 0\n[log]\nlevel = "warning"\n', command=ordinary.command(tmp_path))
-    ordinary.give_away(tmp_path)
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Runs until the last test asks it to leave."""
+    folder = tmp_path_factory.mktemp("house")
+    house = House(folder, '[web]\nport = 0\n[log]\nlevel = "warning"\n', command=ordinary.command(folder))
+    ordinary.give_away(folder)
     house.start()
     try:
         yield house
     finally:
         house.kill()
+
+
+async def test_asked_to_leave_in_the_middle_it_ends_in_time_and_loses_nothing(house: House) -> None:
+    room = uuid4().hex
+    async with visiting(house.link) as owner:
+        approval = await owner.question(room, "run: sleep 2; echo done")
+        await owner.click(room, approval, "approve")
+        await owner.say(room, "and then this")
+        assert house.leave() == 0
+        house.start()
+        replies = await owner.told(room)
+        assert any("done" in reply or "sandbox" in reply for reply in replies)
+        await until(lambda: _answered(owner, room), "answers to all")
 
 
 async def test_an_ordinary_user_talks_approves_and_leaves(house: House) -> None:
@@ -57,19 +71,6 @@ async def test_an_ordinary_user_talks_approves_and_leaves(house: House) -> None:
         assert "nothing runs without a sandbox" in replies[2]
         not_here(checks["sandbox.works"]["what"])
     assert "by me" in replies[2]
-
-
-async def test_asked_to_leave_in_the_middle_it_ends_in_time_and_loses_nothing(house: House) -> None:
-    room = uuid4().hex
-    async with visiting(house.link) as owner:
-        approval = await owner.question(room, "run: sleep 2; echo done")
-        await owner.click(room, approval, "approve")
-        await owner.say(room, "and then this")
-        assert house.leave() == 0
-        house.start()
-        replies = await owner.told(room)
-        assert any("done" in reply or "sandbox" in reply for reply in replies)
-        await until(lambda: _answered(owner, room), "answers to all")
 
 
 async def _answered(visitor: Visitor, room: str) -> bool | None:

@@ -93,7 +93,7 @@ async def watched_goal(chat: Tab, tab: Tab, house: House, pictures: Path) -> Non
     await restarted(tab, house)  # before anybody agreed
     await card.get_by_role("button", name="Begin", exact=True).click()
     write = await chat.open_card()
-    await expect(write).to_contain_text("the goal write the kettle")
+    await expect(write).to_contain_text("The goal write the kettle")  # begins a sentence there, and on no other card
     await restarted(tab, house)  # in the middle of a turn
     await expect(tab.page.get_by_role("row").filter(has_text="waiting")).to_be_visible()
     await write.get_by_test_id("approve").click()

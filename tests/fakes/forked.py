@@ -20,6 +20,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from io import TextIOWrapper
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -28,8 +29,35 @@ from typing import Any, Final, TextIO
 LOADED: Final = "tests.fakes.loaded"
 """What the process has loaded from which the others are forked."""
 
+SHARED: Final = "TESTS_FORK_SERVER"
+"""Variable with the address of the process from which all processes of a run of the tests fork."""
+
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([LOADED])
+
+
+class _Shared(forkserver.ForkServer):
+    """One that was begun by another process, which ends it."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._forkserver_address = address
+        self._forkserver_alive_fd = os.open(os.devnull, os.O_RDONLY)
+
+    def ensure_running(self) -> None:
+        pass
+
+
+def share() -> None:
+    """Begin the process from which others are forked, for all processes that we start from now on."""
+    server: Any = forkserver._forkserver  # no name that is public
+    if not hasattr(server, "_forkserver_authkey"):  # later releases of Python let in nobody else
+        server.ensure_running()
+        os.environ[SHARED] = server._forkserver_address
+
+
+if _address := os.environ.pop(SHARED, ""):
+    forkserver.connect_to_new_process = _Shared(_address).connect_to_new_process
 
 
 class Forked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -76,17 +77,23 @@ async def lean() -> Seen:
 
 async def first_call(model: str) -> Seen:
     """Parts and processor time that loading ahead takes, and the longest work that holds the loop."""
-    gaps = [0.0]
+    gaps, full = [0.0], list[str]()
+    gc.callbacks.append(
+        lambda phase, told: full.append(phase) if told["generation"] == 2 and phase == "start" else None
+    )
+    before = gc.get_threshold()
     singing = asyncio.create_task(canary(gaps))
     used = time.process_time()
     with capture_logs() as logs:
         await preload(model)
     used = time.process_time() - used
+    gc.callbacks.pop()
     singing.cancel()
     litellm = await LIBRARY.get()
     return {
         "logs": logs,
         "gap": max(gaps),
+        "collections": [len(full), gc.get_threshold() == before, gc.isenabled()],
         "used": used,
         "types": len(real("openai.types")),
         "unused": [name for name in UNUSED if name in real(name)],

@@ -36,6 +36,7 @@ class FakeOpenId:
     url: str = ""
     named: str = ""
     away: bool = False
+    groups_in_id_token: bool = False
     key: RSAKey | ECKey = field(default_factory=lambda: _RSA)
     changed: Callable[[dict[str, Any]], dict[str, Any]] = dict
     codes: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -93,7 +94,8 @@ class FakeOpenId:
     async def token(self, request: web.Request) -> web.Response:
         form = {name: str(value) for name, value in (await request.post()).items()}
         if form.get("grant_type") == "refresh_token":
-            return self._given({}) if self.renewals.pop(form["refresh_token"], "") else _refused("invalid_grant")
+            told = {"id_token": self._id_token({"aud": OPENID_CLIENT})} if self.groups_in_id_token else {}
+            return self._given(told) if self.renewals.pop(form["refresh_token"], "") else _refused("invalid_grant")
         asked = self.codes.pop(form.get("code", ""), {})
         proof = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if not asked or (proof.decode().rstrip("="), form["redirect_uri"], form["client_id"]) != (
@@ -102,7 +104,8 @@ class FakeOpenId:
             asked["client_id"],
         ):
             return _refused("invalid_grant")
-        claims = {"aud": OPENID_CLIENT, "nonce": asked.get("nonce"), "groups": None}
+        hidden = {} if self.groups_in_id_token else {"groups": None}
+        claims = {"aud": OPENID_CLIENT, "nonce": asked.get("nonce"), **hidden}
         return self._given({"id_token": self._id_token(claims)})
 
     def _id_token(self, claims: dict[str, Any]) -> str:
@@ -118,7 +121,9 @@ class FakeOpenId:
 
     async def userinfo(self, request: web.Request) -> web.Response:
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        return web.json_response(self.person) if token in self.tokens else web.Response(status=401)
+        hidden = {"groups"} if self.groups_in_id_token else set()
+        told = {name: value for name, value in self.person.items() if name not in hidden}
+        return web.json_response(told) if token in self.tokens else web.Response(status=401)
 
     async def revoke(self, request: web.Request) -> web.Response:
         self.renewals.pop(str((await request.post()).get("token")), None)

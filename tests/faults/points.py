@@ -79,4 +79,8 @@ BY_RULES: Final = (
 """Only where work goes by rules: see `test_workflows_killed`, `test_goals` and `test_trigger_kills` in `tests/contract/runtime`,
 and the campaign in `tests/soak`."""
 
+PUSHED: Final = "pushed"
+"""A place took a push notification, and that is not recorded. Only where a program named one: see `test_doors_a2a` and
+`tests/contract/store/test_pushes`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -1,9 +1,11 @@
-"""Scenario 65: a task of A2A survives kills; a question in its middle is `input-required`, and it goes on once people decided."""
+"""Scenario 65: a task of A2A survives kills; a question in its middle is `input-required`, answered on Slack, and it goes on."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,24 +14,20 @@ import pytest
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientError
 from a2a.types import a2a_pb2 as wire
+from yarl import URL
 
-from runtime.contract import Role
-from runtime.domain.programs.token import ProgramToken, fresh_secret
-from runtime.store.store import open_store
+from bot.doors.a2a.pushing import DELIVERY_HEADER
+from tests.contract.doors.test_pushes import receiving, state_of
+from tests.faults.points import PUSHED
 from tests.faults.program import Kill, Program, living, until
-from tests.faults.stage import Rows
+from tests.faults.rigside import RigSide
+from tests.faults.sides import Button, Side
+from tests.faults.stage import Rows, stage
 from tests.faults.test_doors import token_in
 
-KILLS: Final = (Kill("model-answered"), Kill("model-answered", 2))
+KILLS: Final = (Kill("model-answered"), Kill("approval-stored"), Kill(PUSHED), Kill("model-answered"))
+ASKED_IN: Final = "questions"
 Work = Callable[[Client], Awaitable[Any]]
-
-
-async def boss_in(data: Path) -> str:
-    store = await open_store(f"sqlite:///{data / 'signalbox.db'}")
-    secret = fresh_secret()
-    await store.programs.make_token(ProgramToken(name="boss", role=Role.OPERATOR, made_by="Ada"), secret)
-    await store.close()
-    return secret
 
 
 async def tried(program: Program, token: str, work: Work) -> Any:
@@ -42,44 +40,59 @@ async def tried(program: Program, token: str, work: Work) -> Any:
                 return await work(ClientFactory(ClientConfig(httpx_client=web)).create(card))
 
 
-async def sent(app: Client) -> tuple[str, int]:
+async def sent(app: Client, told_at: str) -> tuple[str, int]:
     """Id and state at the end of the stream of one message."""
     said = wire.Message(message_id="once", role="ROLE_USER", parts=[wire.Part(text="run: echo hello there")])
-    events = [event async for event in app.send_message(wire.SendMessageRequest(message=said))]
+    asked = wire.SendMessageRequest(message=said)
+    asked.configuration.task_push_notification_config.url = told_at
+    events = [event async for event in app.send_message(asked)]
     return events[0].task.id, events[-1].status_update.status.state
 
 
+def settings_of(slack: Side, told_at: str) -> list[str]:
+    """Approvals are asked in a room on Slack, and only that place may be told."""
+    assert isinstance(slack, RigSide)
+    room = f"slack:{slack.rig.settings()['name']}/{slack.place(ASKED_IN).address.room}"
+    allow = [URL(told_at).authority]
+    return ["--set", f"approvals.to={json.dumps([room])}", "--set", f"egress.allow={json.dumps(allow)}"]
+
+
 @pytest.mark.soak  # as MCP and the REST API under kills, which run each time
-@pytest.mark.timeout(90)  # seconds; about six where nothing else runs
-async def test_a_task_outlives_kills_and_a_question_in_its_middle(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    token, boss, program = await token_in(data), await boss_in(data), Program(data, "--think", "0.2")
-    async with living(program, KILLS):
-        name, state = await tried(program, token, sent)
-        assert state == wire.TaskState.Value("TASK_STATE_INPUT_REQUIRED")
+@pytest.mark.timeout(120)  # seconds; about eight where nothing else runs
+async def test_a_task_outlives_kills_its_question_is_answered_on_slack_and_its_place_is_told_all(
+    tmp_path: Path,
+) -> None:
+    async with receiving() as receiver, stage(tmp_path, "slack", "--think", "0.2") as on:
+        program = on.program
+        program.add(*settings_of(on.side, receiver.url))
+        token = await token_in(program.data)
+        begin = partial(sent, told_at=receiver.url)
+        async with living(program, KILLS):
+            await on.until_connected()
+            name, state = await tried(program, token, begin)
+            assert state == wire.TaskState.Value("TASK_STATE_INPUT_REQUIRED")
 
-        async def decided() -> bool | None:
-            headers = {"Authorization": f"Bearer {boss}"}
-            async with httpx.AsyncClient(headers=headers, trust_env=False, base_url=await program.up()) as web:
-                with suppress(httpx.TransportError):
-                    (question,) = (await web.get("/api/v1/approvals")).json()["data"]
-                    if question["state"] != "pending":
-                        return True
-                    await web.post(f"/api/v1/approvals/{question['id']}", json={"choice": "approve"})
-            return None
+            async def asked() -> Button | None:
+                cards = [one for one in await on.side.seen(ASKED_IN) if one.is_card]
+                return next((one for card in cards for one in card.buttons if one.choice == "approve"), None)
 
-        async def ended() -> Any:
-            task = await tried(program, token, lambda app: app.get_task(wire.GetTaskRequest(id=name)))
-            return task if task.artifacts else None
+            button = await until(asked, "a card on Slack")
+            await on.side.click(ASKED_IN, button.approval_id, button.choice)
 
-        await until(decided, "the decision")
-        task = await until(ended, "the answer")
-        again = await tried(program, token, sent)
-        await program.leave()
-    rows = Rows(data / "signalbox.db")
+            async def ended() -> Any:
+                task = await tried(program, token, lambda app: app.get_task(wire.GetTaskRequest(id=name)))
+                return task if task.artifacts else None
+
+            task = await until(ended, "the answer")
+            again = await tried(program, token, begin)
+            await receiver.states("completed")
+            await program.leave()
+        rows = Rows(program.data / "signalbox.db")
     assert again == (name, wire.TaskState.Value("TASK_STATE_COMPLETED"))
     assert "hello there" in task.artifacts[0].parts[0].text
     assert len(program.kills) == len(KILLS)
     assert len(rows.select("SELECT id FROM signals WHERE kind = 'said'")) == 1
     assert len(rows.select("SELECT id FROM runs WHERE state = 'done'")) == 1
+    told = {head[DELIVERY_HEADER]: state_of(body) for head, body in zip(receiver.heads, receiver.bodies, strict=True)}
+    assert [*told.values()] == ["working", "input-required", "working", "completed"]
+    assert len(receiver.heads) > len(told)  # what was told before a kill came again, with its id

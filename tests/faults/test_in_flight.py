@@ -27,8 +27,8 @@ async def copies_of(on: Stage, talk: Talk) -> int:
     return sum(holds(seen.text, word) for seen in answers(await on.side.seen(talk.room)))
 
 
-LONG: Final = {"telegram": pytest.mark.soak}
-"""It takes half a minute where the others take six to ten seconds."""
+LONG: Final = {"telegram": pytest.mark.soak, "discord": pytest.mark.soak}
+"""Both take longer than Slack's, and are killed while they show answers by other tests."""
 
 
 @pytest.mark.timeout(180)  # seconds; about five where nothing else runs

@@ -75,19 +75,16 @@ def test_data_outlive_the_container() -> None:
     assert FILE.last("VOLUME") == FILE.last("WORKDIR") == FILE.variables()["SIGNALBOX_DATA_DIR"] == "/data"
 
 
-def test_a_container_is_healthy_answers_and_leaves_when_it_is_stopped(image: Image) -> None:
+def test_a_container_is_healthy_unless_it_hangs_answers_and_leaves_when_it_is_stopped(image: Image) -> None:
     assert not image.is_well()
     start = image.command()
     with serving(start, folder=image.root, data=image.data, variables=image.variables()) as service:
+        service.process.send_signal(signal.SIGSTOP)
+        assert not image.is_well()
+        service.process.send_signal(signal.SIGCONT)
         assert image.is_well()
         answered = image.call("ask", "list the files")
         assert answered.returncode == 0, answered.stderr
         assert service.leave(getattr(signal, FILE.last("STOPSIGNAL"))) == 0
     assert not image.is_well()
     assert (image.data / "signalbox.db").is_file()
-
-
-def test_a_container_that_hangs_is_not_healthy(image: Image) -> None:
-    with serving(image.command(), folder=image.root, data=image.data, variables=image.variables()) as service:
-        service.process.send_signal(signal.SIGSTOP)
-        assert not image.is_well()

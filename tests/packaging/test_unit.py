@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -74,6 +75,14 @@ class Machine:
                 return lines
         raise AssertionError(f"{word} was never told")
 
+    def hears_anew(self) -> None:
+        """Forget what was told so far: what nobody reads fills the socket."""
+        self.ear.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                self.ear.recv(4096)
+        self.ear.settimeout(SPAN)
+
     def reload(self) -> subprocess.CompletedProcess[str]:
         return run(*self.unit.words("ExecReload"), folder=self.data, variables=self.variables)
 
@@ -85,18 +94,33 @@ def unit() -> Unit:
 
 @pytest.fixture
 def machine(installed: Installed, tmp_path: Path) -> Iterator[Machine]:
-    places = {"/opt/signalbox": installed.home, "%S": tmp_path / "lib", "%E": tmp_path / "etc", "%d": tmp_path / "run"}
+    with machine_in(tmp_path, installed) as made:
+        yield made
+
+
+@contextmanager
+def machine_in(folder: Path, installed: Installed) -> Iterator[Machine]:
+    places = {"/opt/signalbox": installed.home, "%S": folder / "lib", "%E": folder / "etc", "%d": folder / "run"}
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
-        ear.bind(str(tmp_path / "notify"))
+        ear.bind(str(folder / "notify"))
         ear.settimeout(SPAN)
-        made = Machine(Unit(FILE, {place: str(path) for place, path in places.items()}), tmp_path, ear)
+        made = Machine(Unit(FILE, {place: str(path) for place, path in places.items()}), folder, ear)
         made.data.mkdir(parents=True)
         made.settings.parent.mkdir(parents=True)
         yield made
 
 
-@pytest.fixture
-def service(machine: Machine) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def serving_machine(
+    installed: Installed, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Machine, Service]]:
+    """A machine on which the service runs until a test asks it to leave."""
+    with machine_in(tmp_path_factory.mktemp("machine"), installed) as machine, started(machine) as service:
+        yield machine, service
+
+
+@contextmanager
+def started(machine: Machine) -> Iterator[Service]:
     """It, as Type=notify starts it: ready when it says so."""
     watched = {
         "NOTIFY_SOCKET": str(machine.folder / "notify"),
@@ -104,9 +128,9 @@ def service(machine: Machine) -> Iterator[Service]:
     }
     command = machine.unit.words("ExecStart")
     variables = machine.variables | watched
-    with serving(command, folder=machine.data, data=machine.data, variables=variables, ready=False) as started:
-        assert machine.told("READY=1") == ["READY=1", f"STATUS=Ready at {started.url}"]
-        yield started
+    with serving(command, folder=machine.data, data=machine.data, variables=variables, ready=False) as service:
+        assert machine.told("READY=1") == ["READY=1", f"STATUS=Ready at {service.url}"]
+        yield service
 
 
 def test_each_name_is_one_that_systemd_knows(unit: Unit) -> None:
@@ -150,15 +174,18 @@ def test_it_runs_as_nobody_in_particular_without_any_capability(unit: Unit) -> N
     assert unit.one("ProtectSystem") == "strict"
 
 
-def test_it_says_when_it_is_ready_alive_and_leaving(machine: Machine, service: Service) -> None:
-    for _ in range(3):
-        machine.told("WATCHDOG=1")
-    assert service.leave() == 0
-    machine.told("STOPPING=1")
-    assert (machine.data / "signalbox.db").is_file()
+def test_a_hangup_reloads_as_type_notify_reload_wants_it(serving_machine: tuple[Machine, Service]) -> None:
+    machine, service = serving_machine
+    machine.settings.write_text('[log]\nlevel = "loud"\n')  # also after a failure it is ready again
+    service.process.send_signal(signal.SIGHUP)
+    stamp = machine.told("RELOADING=1")[1]
+    assert re.fullmatch(r"MONOTONIC_USEC=\d+", stamp)
+    assert machine.told("READY=1")
+    assert "the settings are not reloaded" in service.log.read_text()
 
 
-def test_a_reload_takes_the_settings_over_or_fails_with_what_is_wrong(machine: Machine, service: Service) -> None:
+def test_a_reload_takes_the_settings_over_or_fails_with_what_is_wrong(serving_machine: tuple[Machine, Service]) -> None:
+    machine, service = serving_machine
     machine.settings.write_text('[log]\nlevel = "debug"\n')
     taken = machine.reload()
     assert (taken.returncode, taken.stdout) == (0, "Changed: log.level (info to debug).\n")
@@ -169,13 +196,14 @@ def test_a_reload_takes_the_settings_over_or_fails_with_what_is_wrong(machine: M
     assert service.process.poll() is None
 
 
-def test_a_hangup_reloads_as_type_notify_reload_wants_it(machine: Machine, service: Service) -> None:
-    machine.settings.write_text('[log]\nlevel = "loud"\n')  # also after a failure it is ready again
-    service.process.send_signal(signal.SIGHUP)
-    stamp = machine.told("RELOADING=1")[1]
-    assert re.fullmatch(r"MONOTONIC_USEC=\d+", stamp)
-    assert machine.told("READY=1")
-    assert "the settings are not reloaded" in service.log.read_text()
+def test_it_says_when_it_is_ready_alive_and_leaving(serving_machine: tuple[Machine, Service]) -> None:
+    machine, service = serving_machine
+    machine.hears_anew()
+    for _ in range(3):
+        machine.told("WATCHDOG=1")
+    assert service.leave() == 0
+    machine.told("STOPPING=1")
+    assert (machine.data / "signalbox.db").is_file()
 
 
 def test_the_operators_command_of_the_documents_finds_the_data(machine: Machine) -> None:

@@ -53,13 +53,13 @@ def show(
     found = _known(settings).get(name)
     if found is None:
         raise ConfigError(f"There's no tool {name}. `signalbox tools list` shows those there are.")
-    spec, source = found
+    (spec, source), fault = found, ""
     if source.startswith("tools.d/"):
-        spec = _loaded(settings, name) or spec
+        spec, fault = _loaded(settings, spec, source.removeprefix("tools.d/"))
     if as_json:
-        show_json(_row(name, spec, source) | {"schema": spec.schema})
+        show_json(_row(name, spec, source) | {"schema": spec.schema, "fault": fault})
     else:
-        typer.echo("\n".join(_told(spec, source)))
+        typer.echo("\n".join([*_told(spec, source), *([f"  can't be used: {fault}"] if fault else ())]))
 
 
 @commands.command()
@@ -89,9 +89,12 @@ def _known(settings: Settings) -> dict[str, tuple[ToolSpec, str]]:
     return {name: (tool.spec, source(name, tool)) for name, tool in known_tools(settings).items()}
 
 
-def _loaded(settings: Settings, name: str) -> ToolSpec | None:
-    """The tool of a file as it is when it's loaded; None where it can't be."""
-    return next((one.specs[name] for one in _checked(settings) if name in one.specs), None)
+def _loaded(settings: Settings, spec: ToolSpec, file: str) -> tuple[ToolSpec, str]:
+    """The tool of this file as it is when it's loaded; where it can't be, as it's read, and why."""
+    for one in _checked(settings):
+        if one.file.path.name == file:
+            return one.specs.get(spec.name, spec), clean(one.fault)
+    return spec, ""
 
 
 def _checked(settings: Settings) -> Any:

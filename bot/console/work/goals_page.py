@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, where
-from bot.console.pieces import cut
+from bot.console.pieces import answer_line, cut
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -21,6 +21,7 @@ GOAL_HEADS: Final = ("Set", "Goal", "State", "Turns", "Set by", "Room", "Actions
 TURN_HEADS: Final = ("Turn", "State", "Answer", "Verdict")
 NO_GOAL_YET: Final = "No goal was set yet. Set one in a conversation: /goal TEXT."
 GOAL_LINE_CHARS: Final = 80
+ANSWER_LINE_CHARS: Final = 80
 ANSWER_SHOWN_CHARS: Final = 4_000
 """Characters of a turn's answer; the page of its run has all of it."""
 ENDS_TOLD: Final = {
@@ -91,7 +92,12 @@ def _turn(turn: View) -> Sequence[str | Html]:
 
 
 def _folded(text: str, name: str) -> Html:
-    return tag("details", tag("summary", cut(text, 80)), tag("pre", legible(text[:ANSWER_SHOWN_CHARS])), id=name)
+    return tag(
+        "details",
+        tag("summary", answer_line(text, ANSWER_LINE_CHARS)),
+        tag("pre", legible(text[:ANSWER_SHOWN_CHARS])),
+        id=name,
+    )
 
 
 def _stop(row: View) -> Html | None:

@@ -57,7 +57,9 @@ class Pusher:
         now: Now,
         link: FileLink,
         probe: Probe = no_probe,
+        each: timedelta = PUSH_LOOK,
     ) -> None:
+        self._each = each
         self._pushes = pushes
         self._programs = programs
         self._way = way
@@ -68,14 +70,23 @@ class Pusher:
         self._busy: set[tuple[str, str]] = set()
 
     async def rest(self) -> None:
-        """Serve until no place is left, or another node does. Errors: StoreError."""
+        """Serve until no place is left, or another node does."""
         async with asyncio.TaskGroup() as group:
-            while await self._pushes.any_push():
-                duty = await self._take(PUSH_ROLE)
-                if duty is None:
+            while True:
+                if not await self._look(group):
                     return
+                await asyncio.sleep(self._each.total_seconds())
+
+    async def _look(self, group: asyncio.TaskGroup) -> bool:
+        """Begin to tell what is due; false where nothing is left to do here."""
+        try:
+            duty = await self._take(PUSH_ROLE) if await self._pushes.any_push() else None
+            if duty is not None:
                 await self._begin(group, duty)
-                await asyncio.sleep(PUSH_LOOK.total_seconds())
+            return duty is not None
+        except StoreError as error:  # what is on its way goes on
+            log.debug("push notifications wait", reason=str(error))
+            return True
 
     async def _begin(self, group: asyncio.TaskGroup, duty: Duty) -> None:
         after = ("", "")

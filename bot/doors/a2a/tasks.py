@@ -9,7 +9,7 @@ from contextlib import aclosing
 from datetime import timedelta
 from typing import Final
 
-from bot.doors.a2a.wire import A2aError, Code, Meant, SentFile, Shown, ids_in, key_of_message, meant_by
+from bot.doors.a2a.wire import A2aError, Code, Meant, SentFile, Shown, ids_in, key_of_context, key_of_message, meant_by
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing, Wanted
 from bot.doors.rooms import OWN_ROOM
@@ -23,6 +23,8 @@ from runtime.http.errors import Refusal
 CONTEXT_ID_CHARS: Final = 32
 STOPPED_WITHIN: Final = timedelta(seconds=5)
 TASKS_LISTED_MOST: Final = 100
+TASKS_A_PAGE: Final = 50
+TASK_ID_MAX_CHARS: Final = 64
 SENT_FILE_DIGEST_CHARS: Final = 10
 GOES_ON_ALONE: Final = (
     "This task asks nothing that you could answer: it goes on by itself once people decided, and a new message of the same "
@@ -109,19 +111,20 @@ class A2aTasks:
 
     async def listed(self, caller: Caller, given: Shown) -> tuple[Sequence[Followed], str, int]:
         """A page of the program's tasks, newest first, the token of the next page, and how many there are."""
-        size, begin = _page(given)
-        names = await self._context.store.programs.newest_said(caller.identity, TASKS_LISTED_MOST)
-        rows = [one for name in names if (one := await self._context.store.programs.followed(name))]
+        size, behind = _page(given)
         context = given.get("contextId")
-        mine = [one for one in rows if (ids := ids_in(one.body)) and context in (None, "", ids[0])]
-        end = begin + size
-        return mine[begin:end], str(end) if end < len(mine) else "", len(mine)
+        key = key_of_context(context if isinstance(context, str) else "")
+        programs = self._context.store.programs
+        names, total = await programs.keyed_said(caller.identity, key, limit=size + 1, behind=behind)
+        rows = [one for name in names[:size] if (one := await programs.followed(name))]
+        return rows, names[size - 1] if len(names) > size else "", total
 
 
-def _page(given: Shown) -> tuple[int, int]:
-    size, token = given.get("pageSize") or 50, given.get("pageToken") or "0"
+def _page(given: Shown) -> tuple[int, str]:
+    """Rows of a page, and the task behind which it begins: a new task moves no page."""
+    size, token = given.get("pageSize") or TASKS_A_PAGE, given.get("pageToken") or ""
     if not (isinstance(size, int) and 1 <= size <= TASKS_LISTED_MOST and isinstance(token, str)):
         raise A2aError(Code.INVALID_PARAMS, BAD_PAGE)
-    if not (token.isascii() and token.isdecimal() and len(token) <= 3):
+    if len(token) > TASK_ID_MAX_CHARS:
         raise A2aError(Code.INVALID_PARAMS, BAD_PAGE)
-    return size, int(token)
+    return size, token

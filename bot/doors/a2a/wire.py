@@ -177,6 +177,11 @@ def key_of_message(context: str, message: str) -> str:
     return f"a2a {quote(context, safe='')} {quote(message, safe='')}"
 
 
+def key_of_context(context: str) -> str:
+    """Beginning of the keys of a context's messages; of all of them where it is empty."""
+    return f"a2a {quote(context, safe='')} " if context else "a2a "
+
+
 def ids_in(body: str) -> tuple[str, str] | None:
     """The context and the message in the key of a stored message, None where it came in by another door."""
     pieces = body.rpartition("#")[0].split(" ")

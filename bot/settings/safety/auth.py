@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from bot.settings.safety.logins import Address
 from runtime.contract import Role
 from runtime.oauth.claims import EVERYBODY
-from runtime.oauth.issuer import is_private
+from runtime.oauth.issuer import OFFLINE_SCOPE, is_private
 from runtime.settings.types import Secret, Section, Text
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ class AuthSection(Section):
     groups_claim: Text = Field(
         default="groups", description='Where the provider tells groups; a path with dots, such as "realm_access.roles".'
     )
+    groups_from: Literal["userinfo", "id_token"] = Field(
+        default="userinfo",
+        description='Where that claim is. "id_token": only in ID tokens, as with Microsoft Entra ID; this needs the scope "offline_access".',
+    )
     roles: AuthRoles = Field(
         default_factory=AuthRoles, description="Groups of the provider by the role that they give."
     )
@@ -123,10 +127,16 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     for name in PROVIDER_SETTINGS if not issuer else ():
         if layers.get(f"auth.{name}"):
             yield f"auth.{name}", "is set, and auth.issuer isn't; set it, or remove this"
-    scopes = layers.get("auth.scopes")
-    if isinstance(scopes, list) and OPENID_SCOPE not in scopes:
+    scopes = _listed(layers.get("auth.scopes"))
+    if scopes and OPENID_SCOPE not in scopes:
         yield "auth.scopes", f'has no "{OPENID_SCOPE}", so the provider names nobody; add it'
+    if layers.get("auth.groups_from") == "id_token" and OFFLINE_SCOPE not in scopes:
+        yield "auth.scopes", f'has no "{OFFLINE_SCOPE}", without which ID tokens with groups come only once; add it'
     yield from _roles(layers, is_on=bool(issuer or url))
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _roles(layers: Layers, *, is_on: bool) -> Iterator[Fault]:

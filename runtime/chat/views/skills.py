@@ -110,7 +110,7 @@ def details(told: ToldSkill) -> list[str]:
         found = [f"- {plainly(str(one))}" for one in told.warned[:WARNINGS_SHOWN]]
         parts.append("\n".join(["Look at this first:", *found, *([f"- and {more} more"] if more > 0 else ())]))
     if told.standing is Standing.CHANGED:
-        parts.append("\n".join(f"- {line}" for line in differences(told.difference)))
+        parts.append("\n".join(["Since it was accepted:", *(f"- {line}" for line in differences(told.difference))]))
     if told.difference.lines and not told.standing.is_open:
         parts.append(fenced("\n".join(told.difference.lines), "diff"))
     return [part for part in parts if part]

@@ -71,6 +71,11 @@ class ProgramToken:
         return any((":" not in glob) == is_own and fnmatchcase(room, glob) for glob in self.rooms)
 
 
+def is_vouched(identity: str) -> bool:
+    """True for the identity of somebody whom a provider vouches for."""
+    return identity.startswith(VOUCHED_PREFIXES)
+
+
 def program_identity(name: str) -> Identity:
     return Identity(f"{PROGRAM_PREFIX}{name}")
 

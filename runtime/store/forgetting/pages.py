@@ -122,12 +122,7 @@ def _of_delivery(delivery: Column[Any]) -> Sequence[ColumnElement[Any]]:
     shown, edited = deliveries.alias(), deliveries.alias()
     own = select(shown.c.run_id).where(shown.c.id == delivery).limit(1).correlate(delivery.table).scalar_subquery()
     edits = select(shown.c.edits).where(shown.c.id == delivery).limit(1).correlate(delivery.table).scalar_subquery()
-    before = (
-        select(edited.c.run_id)
-        .where(edited.c.id == edits)
-        .limit(1)
-        .scalar_subquery()
-    )
+    before = select(edited.c.run_id).where(edited.c.id == edits).limit(1).scalar_subquery()
     return own, before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, update
 
@@ -28,7 +28,9 @@ KEPT_COLUMNS = (
     logins.c.refusals,
     logins.c.trouble,
 )
-LOGINS = select(*KEPT_COLUMNS).where(logins.c.name.not_like("page:%")).order_by(logins.c.name)
+SESSION_LOGIN: Final = "page:"
+"""Begins the names of sessions of people at the page, which have facts of their own."""
+LOGINS = select(*KEPT_COLUMNS).where(logins.c.name.not_like(f"{SESSION_LOGIN}%")).order_by(logins.c.name)
 """Without sessions of people at the page: `runtime.store.people.sessions`."""
 ONE_LOGIN = select(*KEPT_COLUMNS).where(logins.c.name == bindparam("n"))
 LOCKED_LOGIN = ONE_LOGIN.with_for_update()
@@ -162,7 +164,8 @@ def renew_login(name: str, claim: str, grant: NewGrant, now: datetime) -> Op[boo
     given = {"n": name, "of": claim, "text": grant.sealed, "ends": ends, "again": int(grant.renews), "now": micros(now)}
     if not (yield RENEW_LOGIN, given):
         return False
-    yield from fact(now, "sign-in renewed", "", name)
+    if not name.startswith(SESSION_LOGIN):
+        yield from fact(now, "sign-in renewed", "", name)
     return True
 
 
@@ -174,7 +177,7 @@ def free_login(name: str, claim: str, trouble: str, unfinished: bool, dead: bool
         return False
     again = int(before.renews and not dead)
     yield FREE_LOGIN, {"n": name, "of": claim, "open": int(unfinished), "again": again, "why": trouble}
-    if trouble and trouble != before.trouble:
+    if trouble and trouble != before.trouble and not name.startswith(SESSION_LOGIN):
         yield from fact(now, "sign-in ended", "", name, trouble)
     return True
 
@@ -184,7 +187,8 @@ def refuse_login(name: str, version: int, trouble: str, now: datetime) -> Op[int
     rows = yield REFUSE_LOGIN, {"n": name, "of": version, "why": trouble}
     if not rows:
         return 0
-    yield from fact(now, "sign-in refused", "", name, trouble)
+    if not name.startswith(SESSION_LOGIN):
+        yield from fact(now, "sign-in refused", "", name, trouble)
     return int(rows[0][0])
 
 

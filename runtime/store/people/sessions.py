@@ -9,12 +9,10 @@ from sqlalchemy import bindparam, delete, select
 
 from runtime.contract import Identity, Person
 from runtime.store.common import fact, person, web_identity
-from runtime.store.logins.rows import KEEP_LOGIN, KEPT_COLUMNS, NewGrant
+from runtime.store.logins.rows import KEEP_LOGIN, KEPT_COLUMNS, SESSION_LOGIN, NewGrant
 from runtime.store.schema import identities, logins, people
 from runtime.store.sql.driver import Op, micros, moment
 
-SESSION_LOGIN: Final = "page:"
-"""Begins the names of sessions in the table of sign-ins."""
 SESSION_LIFE: Final = timedelta(days=30)
 """Time after which a browser has to sign in again."""
 

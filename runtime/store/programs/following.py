@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import Integer, and_, bindparam, func, literal_column, select
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, func, literal_column, select, tuple_
 
 from runtime.contract import Address, ApprovalKind, Asking, Content, RunId, SignalId
 from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, SaidStep, state_of
+from runtime.store.common import escaped
 from runtime.store.schema import approvals, deliveries, runs, signals, steps, turns, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 
@@ -27,14 +28,24 @@ SAID_COLUMNS: Final = (
 )
 SAID_BY_ID = select(*SAID_COLUMNS).where(signals.c.id == bindparam("id"))
 SAID_BY_KEY = select(signals.c.id).where(signals.c.platform == bindparam("p"), signals.c.dedupe_key == bindparam("d"))
-NEWEST_SAID = (
+_keyed_said: Final[tuple[ColumnElement[bool], ...]] = (
+    signals.c.actor == bindparam("a"),
+    literal_column("kind = 'said'"),
+    literal_column("state <> 'refused'"),  # as its index has it
+    signals.c.natural_key.like(bindparam("like"), escape="\\"),
+)
+_last = signals.alias("last")
+KEYED_SAID = (
     select(signals.c.id)
-    .where(
-        signals.c.actor == bindparam("a"), literal_column("kind = 'said'"), literal_column("state <> 'refused'")
-    )  # as its index has it
-    .order_by(signals.c.accepted_at.desc())
+    .where(*_keyed_said)
+    .order_by(signals.c.accepted_at.desc(), signals.c.id.desc())
     .limit(bindparam("n", type_=Integer))
 )
+KEYED_SAID_BEHIND = KEYED_SAID.where(
+    tuple_(signals.c.accepted_at, signals.c.id)
+    < select(_last.c.accepted_at, _last.c.id).where(_last.c.id == bindparam("behind")).scalar_subquery()
+)
+KEYED_SAID_COUNT = select(func.count()).select_from(signals).where(*_keyed_said)
 RUN_FACTS = select(runs.c.state, runs.c.session, runs.c.last_turn, runs.c.error, runs.c.model, runs.c.ended_at).where(
     runs.c.id == bindparam("run")
 )
@@ -131,10 +142,12 @@ def said_by(run: RunId) -> Op[tuple[SaidStep, ...]]:
     return tuple(SaidStep(int(row[0]), row[1], bool(row[2])) for row in rows)
 
 
-def newest_said(actor: str, limit: int) -> Op[list[SignalId]]:
-    """Messages of whoever `actor` is, newest first."""
-    rows = yield NEWEST_SAID, {"a": actor, "n": limit}
-    return [SignalId(row[0]) for row in rows]
+def keyed_said(actor: str, key: str, limit: int, behind: str) -> Op[tuple[list[SignalId], int]]:
+    """Messages of `actor` whose keys begin with `key`, newest first, behind one of them; and how many there are."""
+    given = {"a": actor, "like": f"{escaped(key)}%", "n": limit, "behind": behind}
+    rows = yield KEYED_SAID_BEHIND if behind else KEYED_SAID, given
+    count = yield KEYED_SAID_COUNT, given
+    return [SignalId(row[0]) for row in rows], int(count[0][0])
 
 
 def id_by_key(platform: str, key: str) -> Op[SignalId | None]:

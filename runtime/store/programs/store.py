@@ -11,7 +11,7 @@ from runtime.domain.ids import digest
 from runtime.domain.programs.followed import Followed, SaidStep
 from runtime.domain.programs.token import ProgramToken
 from runtime.store.common import fact
-from runtime.store.programs.following import followed, id_by_key, newest_said, said_by
+from runtime.store.programs.following import followed, id_by_key, keyed_said, said_by
 from runtime.store.programs.tokens import every_token, make_token, note_use, revoke_token, token_named, token_of
 from runtime.store.sql.base import Base
 
@@ -62,9 +62,9 @@ class ProgramStore(Base):
         """Texts of a run's model calls that are recorded, in order."""
         return await self._driver.read(lambda: said_by(run))
 
-    async def newest_said(self, actor: str, limit: int) -> list[SignalId]:
-        """Messages of whoever `actor` is, newest first."""
-        return await self._driver.read(lambda: newest_said(actor, limit))
+    async def keyed_said(self, actor: str, key: str, *, limit: int, behind: str = "") -> tuple[list[SignalId], int]:
+        """Messages of `actor` whose keys begin with `key`, newest first, behind one of them; and how many there are."""
+        return await self._driver.read(lambda: keyed_said(actor, key, limit, behind))
 
     async def id_by_key(self, platform: str, key: str) -> SignalId | None:
         return await self._driver.read(lambda: id_by_key(platform, key))

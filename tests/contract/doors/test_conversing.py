@@ -157,6 +157,9 @@ async def test_events_of_a_run_go_on_behind_the_last_number(doors: Doors) -> Non
     rest = (await doors.ask("ci", "GET", f"/api/v1/runs/{run}/stream", Last_Event_ID="2")).body
     assert whole.endswith(rest)
     assert rest.startswith("id: 3\n")
+    headers = {"Authorization": f"Bearer {doors.tokens['ci']}", "Last-Event-ID": "2"}
+    async with doors.house.session.ws_connect(f"{doors.house.url}/api/v1/runs/{run}/stream", headers=headers) as socket:
+        assert [one.json()["number"] async for one in socket] == numbers[2:]
     assert (await doors.ask("other", "GET", f"/api/v1/runs/{run}/stream")).status == 404
 
 

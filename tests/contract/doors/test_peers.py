@@ -25,6 +25,7 @@ async def test_a_peer_that_asks_back_is_answered_by_a_person_and_given_the_task_
             [asked] = (await doors.answered("app", said))["questions"]
             await house.api.decide(asked["id"], "approve")
             [asked] = (await doors.answered("app", said))["questions"]
+            assert asked["text"] == "billing asks: Of which year?"
             path, answer = f"/api/v1/approvals/{asked['id']}", {"choice": "text", "reason": "2026"}
             assert (await doors.ask("app", "POST", path, answer)).status == 200  # it's a question for whoever asked
             told = await doors.answered("app", said)

@@ -44,13 +44,13 @@ class Receiver:
     async def states(self, last: str) -> list[str]:
         """Its states, once the `last` one came."""
         async with asyncio.timeout(20):
-            while not self.bodies or _state(self.bodies[-1]) != last:
+            while not self.bodies or state_of(self.bodies[-1]) != last:
                 self._came.clear()
                 await self._came.wait()
-        return [_state(one) for one in self.bodies]
+        return [state_of(one) for one in self.bodies]
 
 
-def _state(body: Any) -> str:
+def state_of(body: Any) -> str:
     within = body.get("task") or body.get("statusUpdate") or body
     return str(within["status"]["state"].removeprefix("TASK_STATE_").lower().replace("_", "-"))
 

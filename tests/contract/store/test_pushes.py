@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
@@ -19,8 +20,10 @@ from runtime.domain.programs.followed import FollowState
 from runtime.domain.programs.stages import PUSH_LONGEST_DELAY, PUSH_TRIES_MAX, Push, stages_of
 from runtime.domain.programs.token import ProgramToken
 from runtime.egress import Egress, Opening, Result, Rule
+from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer
 from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
+from runtime.store.protocol import Duty
 from tests.contract.store.stage import Stage
 
 SEALER = Sealer(b"k" * 32)
@@ -41,6 +44,7 @@ class Told:
     stage: Stage
     url: str = ""
     status: int = 200
+    away: int = 0
     ids: list[str] = field(default_factory=list)
 
     async def hear(self, request: web.Request) -> web.Response:
@@ -54,22 +58,32 @@ class Told:
 
     async def serve(self, probe: Probe = no_probe) -> int:
         """Tell all that is due, as a process does that began now; how many places were due."""
-        store = self.stage.store
-        opening = Opening.parse(URL(self.url).authority)
-        way = PushWay(Egress([Rule(Result.ALLOW, PUSH_TOOL)], allow=[opening]), lambda: SEALER)
-        pusher = Pusher(
-            pushes=store.pushes,
-            programs=store.programs,
-            way=way,
-            take=lambda role: store.cluster.take(self.stage.lease, role),
-            now=self.stage.clock,
-            link=link_of("", str),
-            probe=probe,
-        )
+        pusher, store = self.pusher(probe), self.stage.store
         duty, due = await self.stage.duty(PUSH_ROLE), await store.pushes.due()
         for one in due:
             await pusher.serve(duty, one)
         return len(due)
+
+    async def take(self, role: str) -> Duty | None:
+        if self.away:
+            self.away -= 1
+            raise StoreError("the database is away")
+        return await self.stage.store.cluster.take(self.stage.lease, role)
+
+    def pusher(self, probe: Probe = no_probe) -> Pusher:
+        store = self.stage.store
+        opening = Opening.parse(URL(self.url).authority)
+        way = PushWay(Egress([Rule(Result.ALLOW, PUSH_TOOL)], allow=[opening]), lambda: SEALER)
+        return Pusher(
+            pushes=store.pushes,
+            programs=store.programs,
+            way=way,
+            take=self.take,
+            now=self.stage.clock,
+            link=link_of("", str),
+            probe=probe,
+            each=timedelta(milliseconds=10),
+        )
 
 
 @pytest.fixture
@@ -125,3 +139,13 @@ async def test_a_program_without_a_valid_token_is_told_nothing_and_a_task_has_fe
     await place.stage.store.programs.revoke_token("peer", "Ada")
     assert await place.serve() == PUSHES_A_TASK
     assert (place.ids, await place.stage.store.pushes.any_push()) == ([], False)
+
+
+async def test_a_store_that_is_away_for_a_moment_ends_nothing(place: Told) -> None:
+    claim = await place.stage.begin()
+    (task,) = await place.stage.column("SELECT id FROM signals")
+    assert await place.keep(task)
+    await place.stage.finish(claim)
+    place.away = 1
+    await place.pusher().rest()
+    assert (len(place.ids), await place.stage.store.pushes.any_push()) == (2, False)

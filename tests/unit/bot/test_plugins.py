@@ -61,7 +61,9 @@ async def test_the_file_of_the_page_is_a_tool(written: Path) -> None:
 
 
 async def test_the_package_of_the_page_is_a_tool_with_settings(site: Path, written: Path) -> None:
-    packaged(site, "acme-greeter", "acme_greeter", (written / "greeter.py").read_text(), "greet = acme_greeter:GREET")
+    packaged(
+        site, "acme-greeter", "acme_greeter", (written / "greeter/greeter.py").read_text(), "greet = acme_greeter:GREET"
+    )
     made = tools_named(["greet"], {"greet": {"word": "Good morning"}})
     assert await made["greet"].call({"name": "Ada"}, WHERE) == "Good morning, Ada!"
     faults = broken_tools(["greet"], {"greet": {"wort": "Hi"}})
@@ -121,6 +123,12 @@ def test_commands_list_show_and_check_files(written: Path, monkeypatch: pytest.M
     assert any(line.split()[:3] == ["shell", "danger", "Signalbox"] for line in listed.splitlines())
     code, shown = told("show", "roll")
     assert (code, "effect: read; may be repeated" in shown, "bounds: 60 s" in shown) == (0, True, True)
+    (written / "tools.d" / "dice.py").write_text(
+        "import nothing_like_this\n" + (written / "tools.d" / "dice.py").read_text()
+    )
+    assert (
+        "can't be used: dice.py:1: ModuleNotFoundError: No module named 'nothing_like_this'" in told("show", "roll")[1]
+    )
     code, checked = told("check")
     assert code == 1
     assert "broken.py:1: invalid syntax" in checked

@@ -53,6 +53,11 @@ def require_little(it: dict[str, Any], vendor: str) -> None:
     assert it["rows"] < 5  # of 4,000
 
 
+def test_no_full_collection_holds_the_others_while_it_loads() -> None:
+    """Each takes a hundred milliseconds and more, in which nobody is told anything."""
+    assert seen("lean")["first"]["collections"] == [0, True, True]
+
+
 def test_vendors_are_asked_and_fail_as_with_the_whole() -> None:
     require_the_same(seen("lean"), seen("whole"), len(SAMPLE))
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from runtime.contract import ModelRequest, UserTurn
-from runtime.models.litellm_loading import VARIABLES, Library
+from runtime.models.litellm_loading import Library
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 
@@ -100,26 +97,3 @@ async def test_the_setting_of_who_loads_it_first_decides() -> None:
     with pytest.raises(ImportError, match="enough"):
         await model.reply(ModelRequest("", [UserTurn("hi")], []), lambda text: None)
     assert (slow.loads, slow.lean) == (1, False)
-
-
-LOAD: Final = """
-import asyncio, gc
-from runtime.models.litellm_loading import LIBRARY
-full = []
-gc.callbacks.append(lambda phase, info: full.append(phase) if info["generation"] == 2 and phase == "start" else None)
-before = gc.get_threshold()
-asyncio.run(LIBRARY.get())
-print(len(full), gc.get_threshold() == before, gc.isenabled())
-"""
-
-
-async def test_no_full_collection_holds_the_others_while_it_loads() -> None:
-    """Each takes a hundred milliseconds and more, in which nobody is told anything."""
-    load = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-W", "ignore", "-c", LOAD),
-        stdout=subprocess.PIPE,
-        env={**os.environ, **dict.fromkeys(VARIABLES, "True")},
-    )
-    out, _ = await load.communicate()
-    assert out.decode().split() == ["0", "True", "True"]

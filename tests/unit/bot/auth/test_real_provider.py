@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +24,10 @@ async def let_in(ada: Browser) -> tuple[int, str]:
         return await ada.get(answer.headers["Location"].removeprefix(ada.stage.url))
 
 
-@pytest.mark.filterwarnings("ignore::Warning")  # Authlib's, of its own past
+@pytest.mark.filterwarnings("ignore::Warning")
 async def test_a_person_signs_in_at_a_provider_by_others_and_loses_a_role_there(tmp_path: Path) -> None:
-    from oidc_provider_mock import User, run_server_in_thread
+    with warnings.catch_warnings(record=True):  # Authlib's, of its own past, which it turns on itself
+        from oidc_provider_mock import User, run_server_in_thread
 
     users = [User(sub="ada-1", claims={"name": ADA["name"], "groups": ADA["groups"]})]
     with run_server_in_thread(user_claims=users, require_nonce=True) as server:

@@ -241,3 +241,21 @@ async def test_a_subject_that_is_no_identity_lets_nobody_in(subject: object, tmp
         async with stage.browser() as ada:
             assert (await ada.sign_in())[0] == 400
         assert await stage.names() == {"owner": "owner"}
+
+
+async def test_groups_may_be_in_id_tokens_alone(tmp_path: Path) -> None:
+    more = 'groups_from = "id_token"\nscopes = ["openid", "offline_access"]\n'
+    at_work = openid(FakeOpenId(groups_in_id_token=True))
+    async with at_work as at, signing_in(tmp_path, at, more) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        await ada.sign_in()
+        assert await ada.who() == (200, "Ada operator")
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada operator")
+        at.person["groups"] = ["staff"]
+        at.end_tokens()
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada user")
+        at.revoke_all()
+        stage.seconds += MINUTE
+        assert (await ada.who())[0] == 401

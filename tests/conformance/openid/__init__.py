@@ -1,0 +1,1 @@
+"""People who sign in at a certified OpenID provider."""
