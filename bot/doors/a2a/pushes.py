@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.doors.a2a.places import PushPlace, asked_place, names_in, place_beside, shown_place
+from bot.doors.a2a.places import PushPlace, asked_place, may_be_told, names_in, place_beside, shown_place
 from bot.doors.a2a.tasks import TASK_OVER, A2aTasks
 from bot.doors.a2a.wire import A2aError, Code, Dialect, Method, Shown
 from bot.doors.callers import Caller
@@ -26,11 +26,11 @@ class A2aPushes:
         self._tasks = tasks
         self._way = context.push_way()
 
-    async def wanted(self, given: Shown, dialect: Dialect) -> PushPlace | None:
+    async def wanted(self, caller: Caller, given: Shown, dialect: Dialect) -> PushPlace | None:
         """The place that comes with a message, looked at before that is taken in. Errors: A2aError."""
         place = place_beside(given, dialect)
         if place is not None:
-            await self._look_at(place)
+            await self._look_at(caller, place)
         return place
 
     async def keep(self, caller: Caller, task: SignalId, place: PushPlace, dialect: Dialect) -> None:
@@ -63,12 +63,13 @@ class A2aPushes:
         found = await self._tasks.found(caller, {"id": given.get("taskId")})
         if found.state.is_over:
             raise A2aError(Code.UNSUPPORTED_OPERATION, TASK_OVER)
-        await self._look_at(place)
+        await self._look_at(caller, place)
         await self.keep(caller, found.id, place, dialect)
         return shown_place(found.id, place, dialect)
 
-    async def _look_at(self, place: PushPlace) -> None:
+    async def _look_at(self, caller: Caller, place: PushPlace) -> None:
         """The guard of the way out is asked now, and again with each notification. Errors: A2aError."""
+        may_be_told(caller.identity)
         try:
             await self._way.egress.admitted("POST", place.url, tool=PUSH_TOOL)
         except Refused as error:

@@ -62,6 +62,16 @@ def stages_of(story: Story) -> tuple[Stage, ...]:
     return (*stages, Stage(state, story.ended_at or story.taken_at)) if state.is_over else tuple(stages)
 
 
+def untold(story: Story, told: int) -> tuple[tuple[int, Stage], ...]:
+    """Stages that a place wasn't told, by number: the end always is one, since a place that was told that is kept no more.
+
+    Clocks of several nodes differ, so that a stage may be gone again: then the end has a number that was told.
+    """
+    stages = stages_of(story)
+    begin = min(told, len(stages) - 1) if stages[-1].state.is_over else told
+    return tuple(enumerate(stages))[begin:]
+
+
 @dataclass(slots=True)
 class _Round:
     """Questions that were open together, from the first until the last is settled."""
