@@ -21,7 +21,6 @@ from tests.contract.doors.conftest import SETTINGS, Doors
 from tests.contract.doors.test_a2a import VERSIONS, client, message, told
 from tests.security.running import running
 
-
 RULE = '[[egress.rules]]\ntool = "a2a_push"\nhost = "127.0.0.1"\nmethod = "POST"\nresult = "allow"\n'
 
 

@@ -48,10 +48,12 @@ class Told:
     away: int = 0
     ids: list[str] = field(default_factory=list)
     hanging: int = 0
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def hear(self, request: web.Request) -> web.Response:
         self.ids.append(request.headers[DELIVERY_HEADER])
+        self.heard.set()
         return web.Response(status=self.status)
 
     async def hang(self, _request: web.Request) -> web.Response:
@@ -160,8 +162,7 @@ async def test_places_of_one_program_that_hang_leave_turns_for_those_of_others(p
     await place.keep(second, program="api:other")
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         serving = group.create_task(place.pusher().rest())
-        while await place.stage.store.pushes.pushes_of(second):
-            await asyncio.sleep(0.01)
+        await place.heard.wait()
         began, _ = place.hanging, place.over.set()
         await serving
     assert (began, len(place.ids)) == (PUSHES_A_PROGRAM, 2)
