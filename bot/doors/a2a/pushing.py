@@ -132,8 +132,8 @@ class Pusher:
 
     async def _may_hear(self, push: Push) -> bool:
         """Only while its program may speak itself."""
-        token = await self._programs.token_named(push.program.removeprefix(PROGRAM_PREFIX))
-        return token is not None and not token.fault(self._now())
+        token, who = await self._programs.holder_named(push.program.removeprefix(PROGRAM_PREFIX)) or (None, None)
+        return token is not None and who is not None and not token.fault(self._now())
 
     async def _post(self, push: Push, number: int, found: Followed, stage: Stage) -> str:
         """Send one notification; the reason it was not taken, empty where it was."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -48,6 +48,8 @@ class Told:
     away: int = 0
     ids: list[str] = field(default_factory=list)
     hanging: int = 0
+    most: int = 0
+    full: asyncio.Event = field(default_factory=asyncio.Event)
     heard: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -58,7 +60,11 @@ class Told:
 
     async def hang(self, _request: web.Request) -> web.Response:
         self.hanging += 1
+        self.most = max(self.most, self.hanging)
+        if self.hanging == PUSHES_A_PROGRAM:
+            self.full.set()
         await self.over.wait()
+        self.hanging -= 1
         return web.Response()
 
     async def keep(self, task: str, name: str = "here", path: str = "", program: str = "api:peer") -> bool:
@@ -141,13 +147,27 @@ async def test_a_place_that_takes_nothing_is_tried_later_and_later_and_given_up_
     assert not await place.stage.store.pushes.any_push()
 
 
-async def test_a_program_without_a_valid_token_is_told_nothing_and_a_task_has_few_places(place: Told) -> None:
+async def revoked(stage: Stage) -> None:
+    await stage.store.programs.revoke_token("peer", "Ada")
+
+
+async def removed(stage: Stage) -> None:
+    [name] = await stage.column(
+        "SELECT name FROM people WHERE id IN (SELECT person_id FROM identities WHERE identity = 'api:peer')"
+    )
+    assert await stage.store.people.remove(name, actor="Ada")
+
+
+@pytest.mark.parametrize("end", [revoked, removed])
+async def test_a_program_that_may_not_speak_is_told_nothing_and_a_task_has_few_places(
+    place: Told, end: Callable[[Stage], Awaitable[None]]
+) -> None:
     await place.stage.begin()
     (task,) = await place.stage.column("SELECT id FROM signals")
     kept = [await place.keep(task, f"place {n}") for n in range(PUSHES_A_TASK + 1)]
     assert kept == [True] * PUSHES_A_TASK + [False]
     assert await place.keep(task, "place 0")  # its address may change
-    await place.stage.store.programs.revoke_token("peer", "Ada")
+    await end(place.stage)
     assert await place.serve() == PUSHES_A_TASK
     assert (place.ids, await place.stage.store.pushes.any_push()) == ([], False)
 
@@ -163,9 +183,10 @@ async def test_places_of_one_program_that_hang_leave_turns_for_those_of_others(p
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         serving = group.create_task(place.pusher().rest())
         await place.heard.wait()
-        began, _ = place.hanging, place.over.set()
+        await place.full.wait()
+        place.over.set()
         await serving
-    assert (began, len(place.ids)) == (PUSHES_A_PROGRAM, 2)
+    assert (place.most, len(place.ids)) == (PUSHES_A_PROGRAM, 2)
     assert not await place.stage.store.pushes.any_push()
 
 
