@@ -77,7 +77,7 @@ def holder_named(name: str) -> Op[tuple[ProgramToken, Person | None] | None]:
     return _holder((yield HOLDER_NAMED, {"n": name}))
 
 
-def _holder(rows: Sequence[Sequence[Any]]) -> tuple[ProgramToken, Person | None] | None:
+def _holder(rows: Sequence[tuple[Any, ...]]) -> tuple[ProgramToken, Person | None] | None:
     if not rows:
         return None
     own, who = rows[0][: len(TOKEN_COLUMNS)], rows[0][len(TOKEN_COLUMNS) :]
