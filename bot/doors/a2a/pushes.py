@@ -13,11 +13,13 @@ from runtime.contract import SignalId
 from runtime.domain.programs.stages import Push
 from runtime.egress import Refused
 from runtime.guard.sealing import Unsealable
-from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
+from runtime.store.programs.pushes import PLACES_A_PROGRAM, PUSHES_A_TASK, NewPush
 
 NO_PLACE: str = "There is no such place for push notifications of this task."
 NOT_TOLD: str = "Push notifications can't go there. {why}"
-TOO_MANY_PLACES: str = f"A task has at most {PUSHES_A_TASK} places for push notifications."
+TOO_MANY_PLACES: str = (
+    f"A task has at most {PUSHES_A_TASK} places for push notifications, and a program {PLACES_A_PROGRAM} at once."
+)
 
 
 class A2aPushes:

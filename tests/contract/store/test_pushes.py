@@ -23,6 +23,7 @@ from runtime.domain.programs.token import ProgramToken
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer
+from runtime.store.programs import pushes
 from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
 from runtime.store.protocol import Duty
 from tests.contract.store.stage import OTHER_ROOM, ROOM, Stage
@@ -188,6 +189,15 @@ async def test_places_of_one_program_that_hang_leave_turns_for_those_of_others(p
         await serving
     assert (place.most, len(place.ids)) == (PUSHES_A_PROGRAM, 2)
     assert not await place.stage.store.pushes.any_push()
+
+
+async def test_a_program_has_so_many_places_and_others_have_theirs(
+    place: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushes, "PLACES_A_PROGRAM", 2)
+    assert [await place.keep(task) for task in ("one", "two", "three")] == [True, True, False]
+    assert await place.keep("two")
+    assert await place.keep("three", program="api:other")
 
 
 async def test_a_store_that_is_away_for_a_moment_ends_nothing(place: Told) -> None:
