@@ -19,7 +19,7 @@ UNANSWERED: Final = "The peer {name} gave no answer: {why} Asking again with the
 
 
 class PeerClient:
-    """One peer. Its card is read with the first use, and kept for this process."""
+    """One peer. Its card is read with the first use, and kept until an answer is none: the peer may have moved on."""
 
     def __init__(self, terms: PeerTerms, egress: Egress) -> None:
         self.terms = terms
@@ -58,7 +58,11 @@ class PeerClient:
         card, name = await self.card(), self.terms.name
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         answer = await self._request("POST", card.url, body, {"A2A-Version": card.version, **self._proof()})
-        return answer_of(name, result_in(name, read_json(name, answer)))
+        try:
+            return answer_of(name, result_in(name, read_json(name, answer)))
+        except ToolFailed:
+            self._card = None
+            raise
 
     def _proof(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.terms.token}"} if self.terms.token else {}

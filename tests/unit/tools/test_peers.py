@@ -101,6 +101,16 @@ def test_an_answer_that_nobody_could_keep_or_read_is_no_answer_or_is_mended() ->
     assert answer_of("billing", {"task": task}).text == "Half a letter: ?"
 
 
+async def test_a_card_is_read_and_checked_anew_after_an_answer_that_is_none() -> None:
+    async with serving_peer() as peer:
+        asked = asked_of(peer, Kept())
+        assert await asked.ask("billing", "One", "", context("call-1")) == "Done: One"
+        peer.version = "0.3"
+        with pytest.raises(ToolFailed, match="no answer of A2A"):
+            await asked.ask("billing", "Two", "", context("call-2"))
+        assert await asked.ask("billing", "Two", "", context("call-2")) == "Done: Two"
+
+
 async def test_a_question_of_a_peer_goes_to_a_person_and_its_answer_to_the_same_task() -> None:
     async with serving_peer(question="Of which\u202e year?") as peer:
         book = Kept()
