@@ -24,6 +24,7 @@ from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
 from tests.security.tally import COUNTED, Tallied, Tally
+from tests.telling import tell_less
 from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
@@ -37,7 +38,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A sample each time; more of it by name: `make test ARGS=--hypothesis-profile=thorough`. No deadline: a busy machine is no fault.
-settings.register_profile("sample", max_examples=40, deadline=None)
+settings.register_profile("sample", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("sample")
 
@@ -75,7 +76,9 @@ gc.disable()  # until all is loaded
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
     config.pluginmanager.register(WithExamples())
-    if config.getoption("dist", default="no") != "no" and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        tell_less(config)
+    elif config.getoption("dist", default="no") != "no":
         forked.share()
 
 

@@ -10,6 +10,7 @@ import json
 from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
+from time import monotonic
 from typing import Any, Final
 
 from aiohttp import web
@@ -235,6 +236,7 @@ class Events:
     async def _send(
         self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window
     ) -> None:
+        checked = monotonic()
         while True:
             await feed.wait()
             if feed.closed:
@@ -244,8 +246,9 @@ class Events:
             news = [_changed(window.told(await self._view(address, window)))] if feed.take_change() else []
             news += [QUESTIONS_CHANGED] * feed.take_questions()
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
-            if not (progress or news):
+            if not (progress or news) or monotonic() - checked >= HEARTBEAT.total_seconds():
                 await self._authenticator.visitor(request)  # a new link shuts out the pages of the old one
+                checked = monotonic()
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
                 await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):

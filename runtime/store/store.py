@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import select
 
@@ -26,29 +26,20 @@ from runtime.store.forgetting.store import ForgettingStore
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
-from runtime.store.knowledge.store import KnowledgeStore
 from runtime.store.knowledge.vectors import CHUNK_VECTORS
-from runtime.store.logins.store import LoginStore
-from runtime.store.memory.finding.messages import MessageSearchStore
+from runtime.store.late import late
 from runtime.store.memory.finding.vectors import MEMORY_VECTORS
-from runtime.store.memory.finding.words import MemorySearchStore
 from runtime.store.memory.store import MemoryStore
 from runtime.store.memory.summaries import PersonSummaryStore
-from runtime.store.memory.values import StateValueStore
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.operations.audit import AuditStore
-from runtime.store.operations.figures import FigureStore
 from runtime.store.operations.history import HistoryStore
 from runtime.store.operations.operators import OperationStore
 from runtime.store.operations.queue_depths import QueueStore
-from runtime.store.operations.retention import RetentionStore
-from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
-from runtime.store.processes.store import ProcessStore
 from runtime.store.programs.peers import PeerTaskStore
 from runtime.store.programs.pushes import PushStore
-from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -68,16 +59,25 @@ from runtime.store.protocol.agents import AgentLives
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
-from runtime.store.shelf.search import ShelfStore
 from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
 from runtime.store.triggers.store import TriggerStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
-from runtime.store.vectors.costs import EmbeddingCostStore
 from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
+
+if TYPE_CHECKING:
+    from runtime.store.knowledge.store import KnowledgeStore
+    from runtime.store.logins.store import LoginStore
+    from runtime.store.memory.finding.messages import MessageSearchStore
+    from runtime.store.memory.finding.words import MemorySearchStore
+    from runtime.store.memory.values import StateValueStore
+    from runtime.store.processes.store import ProcessStore
+    from runtime.store.programs.store import ProgramStore
+    from runtime.store.shelf.search import ShelfStore
+    from runtime.store.vectors.costs import EmbeddingCostStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -154,34 +154,34 @@ class Store:
             budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
-            shelf=ShelfStore(*given),
+            shelf=late("runtime.store.shelf.search", "ShelfStore", *given),
             traces=TraceStore(*given),
             audit=AuditStore(*given),
-            retention=RetentionStore(*given),
-            figures=FigureStore(*given),
+            retention=late("runtime.store.operations.retention", "RetentionStore", *given),
+            figures=late("runtime.store.operations.figures", "FigureStore", *given),
             queues=QueueStore(*given),
-            texts=TextStore(*given),
+            texts=late("runtime.store.operations.texts", "TextStore", *given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
-            processes=ProcessStore(*given),
+            processes=late("runtime.store.processes.store", "ProcessStore", *given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
             goals=GoalStore(*given),
-            knowledge=KnowledgeStore(*given),
+            knowledge=late("runtime.store.knowledge.store", "KnowledgeStore", *given),
             memories=MemoryStore(*given),
-            memory_search=MemorySearchStore(*given),
+            memory_search=late("runtime.store.memory.finding.words", "MemorySearchStore", *given),
             memory_vectors=VectorStore(MEMORY_VECTORS, driver, new_id, observer),
             knowledge_vectors=VectorStore(CHUNK_VECTORS, driver, new_id, observer),
-            message_search=MessageSearchStore(*given),
-            embedding_costs=EmbeddingCostStore(*given),
-            state_values=StateValueStore(*given),
+            message_search=late("runtime.store.memory.finding.messages", "MessageSearchStore", *given),
+            embedding_costs=late("runtime.store.vectors.costs", "EmbeddingCostStore", *given),
+            state_values=late("runtime.store.memory.values", "StateValueStore", *given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
-            logins=LoginStore(*given),
+            logins=late("runtime.store.logins.store", "LoginStore", *given),
             triggers=TriggerStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
-            programs=ProgramStore(*given),
+            programs=late("runtime.store.programs.store", "ProgramStore", *given),
             pushes=PushStore(*given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),

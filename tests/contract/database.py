@@ -53,3 +53,14 @@ def empty_database(postgres: Postgres) -> Iterator[EmptyDatabase]:
 
 async def _migrate(url: str) -> None:
     await (await open_store(url)).close()
+    await _settle(url)
+
+
+async def _settle(url: str) -> None:
+    """Nothing that tests would see: no power is lost and nobody watches the server at work."""
+    connection = await asyncpg.connect(url)
+    try:
+        for name in ("synchronous_commit", "track_activities", "track_counts"):
+            await connection.execute(f'ALTER DATABASE "{url.rsplit("/", 1)[1]}" SET {name} = off')
+    finally:
+        await connection.close()

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
 
-from sqlalchemy import text
-
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -35,6 +33,7 @@ from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDel
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
 from tests.contract.runtime.stage import LEASE, START, HandClock
+from tests.contract.statements import statement
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
 
@@ -189,7 +188,7 @@ class Stage:
         """What the database itself says."""
 
         def read() -> Op[list[tuple[Any, ...]]]:
-            return (yield text(sql), given)
+            return (yield statement(sql), given)
 
         return await self.store.driver.read(read)
 

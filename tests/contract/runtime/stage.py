@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
@@ -102,11 +102,13 @@ from runtime.policy.terms import Terms
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.schedules.service import ScheduleService
+from runtime.store.people.people import add_person
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op, Unwatched
 from runtime.store.store import Store
 from runtime.text.emoji import any_emoji
 from runtime.workspace.workspaces import WorkspaceFolders
+from tests.contract.statements import statement
 from tools.kit.schemas import schema_faults
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -622,10 +624,12 @@ class Stage:
         return WorkspaceFolders(self.folder, "main")
 
     async def open(self) -> None:
-        for identity, role in ROLES.items():
-            assert await self.store.people.add_person(
-                identity.partition(":")[2].title(), role, [identity], actor="test"
-            )
+        def enter() -> Op[None]:
+            for identity, role in ROLES.items():
+                name = identity.partition(":")[2].title()
+                assert (yield from add_person(name, role, [identity], "test", self.clock(), new_id))
+
+        await self.store.driver.write(enter)
 
     async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
         """A new life; every earlier one is dead from now on."""
@@ -707,12 +711,6 @@ class Stage:
             return (yield statement(sql), given)
 
         return await self.store.driver.read(read)
-
-
-@cache
-def statement(sql: str) -> TextClause:
-    """The same for the same words: engines keep each statement that they have seen."""
-    return text(sql)
 
 
 def address(room: str = "r1") -> Address:

@@ -179,6 +179,10 @@ async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage)
     turns = "\n".join(row[0] for row in await stage.rows("SELECT text FROM turns WHERE role = 'assistant'"))
     assert "It sails on Monday." in turns
     assert "(forgotten)" in turns
+    shown = "SELECT d.id FROM deliveries d JOIN runs r ON r.id = d.run_id WHERE d.state = 'shown' AND r.requester <> :m"
+    answers = {row[0] for row in await stage.rows(shown, m=one.mark)}
+    assert answers
+    assert answers == {row[0] for row in await stage.rows("SELECT delivery_id FROM parts")}, "what was shown to others"
     [decided] = await stage.rows("SELECT decided_name, decided_by, reason FROM approvals WHERE choice = 'approve'")
     assert decided == (one.mark, one.mark, "")
     assert await stage.rows("SELECT actor FROM audit WHERE kind = 'approval approved'") == [(one.mark,)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from runtime.chat.cards.open_cards import question
 from runtime.contract import (
@@ -59,6 +59,7 @@ from runtime.store.protocol import (
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
+from tests.contract.statements import statement
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TTL: Final = timedelta(seconds=5)
@@ -146,7 +147,7 @@ class Stage:
         """What the database itself says."""
 
         def read() -> Op[list[tuple[Any, ...]]]:
-            return (yield text(sql), given)
+            return (yield statement(sql), given)
 
         return await self.store.driver.read(read)
 
@@ -157,7 +158,7 @@ class Stage:
         """Change rows behind the store's back."""
 
         def change() -> Op[None]:
-            yield text(sql), given
+            yield statement(sql), given
 
         await self.store.driver.write(change)
 
@@ -171,8 +172,8 @@ class Stage:
 
         def read() -> Op[dict[str, list[tuple[Any, ...]]]]:
             found = {}
-            for table, statement in EVERYTHING.items():
-                found[table] = sorted((yield statement, {}), key=repr)
+            for table, every in EVERYTHING.items():
+                found[table] = sorted((yield every, {}), key=repr)
             return found
 
         return await self.store.driver.read(read)

@@ -53,8 +53,16 @@ async def fails_for(kind: str, trouble: Trouble, seconds: float, folder: Path) -
 
 
 @pytest.mark.timeout(180)  # seconds; about seven where nothing else runs
-@pytest.mark.parametrize("trouble", [Trouble.ERROR, Trouble.RATE], ids=["500", "429"])
-@platforms
+@pytest.mark.parametrize(
+    ("kind", "trouble"),
+    [
+        pytest.param(
+            kind, trouble, id=f"{kind}-{code}", marks=() if (kind == "discord") == (code == "500") else pytest.mark.soak
+        )
+        for kind in PLATFORMS
+        for trouble, code in ((Trouble.ERROR, "500"), (Trouble.RATE, "429"))
+    ],
+)  # one of each platform; what each adapter says of each trouble is its contract's
 async def test_a_platform_that_fails_for_a_while_loses_and_repeats_nothing(
     kind: str, trouble: Trouble, tmp_path: Path
 ) -> None:

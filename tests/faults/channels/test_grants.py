@@ -17,7 +17,9 @@ WANTED = {"pattern": "command = git status *", "uses": "1"}
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("kind", PLATFORMS)
+@pytest.mark.parametrize(
+    "kind", ["slack", *(pytest.param(one, marks=pytest.mark.soak) for one in PLATFORMS if one != "slack")]
+)
 async def test_what_was_always_allowed_runs_at_once_until_its_uses_end(kind: str, tmp_path: Path) -> None:
     """Scenarios 25 and 46."""
     async with stage(tmp_path, kind) as on, living(on.program):

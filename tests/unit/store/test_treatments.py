@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pytest
 from sqlalchemy import Delete, Update
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql import ClauseElement
 
 from bot.settings.settings import Settings
 from bot.settings.tables import Retention
 from bot.wiring.retention import keep_of, trimmer_of
+from runtime.store.forgetting.pages import _statements, walked_tables
 from runtime.store.operations import after_restore
 from runtime.store.operations.audit import TRIM
 from runtime.store.operations.retention import DROP_SUMMARIES, DROP_TURNS, LEAVE_THREAD, OLD, RULES
@@ -73,3 +77,13 @@ def test_a_restore_changes_the_tables_that_say_so() -> None:
     assert tables(done) | others == {
         name for name, one in TREATMENTS.items() if one.restored is not Restored.AS_THEY_WERE
     }
+
+
+@pytest.mark.parametrize("table", walked_tables())
+def test_whose_a_row_is_is_told_by_that_row_alone(table: str) -> None:
+    """A statement inside another that reads a second table is not about its row, but about any: that took parts of others."""
+    statements = _statements(table)
+    for statement in (statements.first, statements.further):
+        assert isinstance(statement, ClauseElement)
+        written = str(statement.compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]
+        assert not re.findall(r"FROM \w+(?: AS \w+)?, ", written)

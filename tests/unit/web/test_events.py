@@ -16,7 +16,19 @@ from aiohttp import ClientResponse
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
 from adapters.web.window import NEWEST, PAGE, WHOLE_EVERY
-from runtime.contract import PEOPLE, Advancing, Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
+from runtime.contract import (
+    PEOPLE,
+    QUESTIONS,
+    Advancing,
+    Author,
+    Entry,
+    Resting,
+    Role,
+    Speaking,
+    Thinking,
+    Working,
+    room_topic,
+)
 from tests.unit.web.stage import Stage, served
 
 ROOM = "room01"
@@ -208,6 +220,27 @@ async def test_a_quiet_stream_beats_and_a_voided_link_ends_it(tmp_path: Path, mo
                 stage.links.people.clear()
                 await answer.content.read()
         await gone(stage)
+
+
+async def test_a_stream_with_news_all_the_time_ends_with_its_link_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT", events.HEARTBEAT / 300)
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer, asyncio.timeout(30), asyncio.TaskGroup() as group:
+            await frame(answer)
+            stage.links.people.clear()
+            ringing = group.create_task(rings(stage))
+            await answer.content.read()
+            ringing.cancel()
+        await gone(stage)
+
+
+async def rings(stage: Stage) -> None:
+    """Questions change more often than a quiet stream beats."""
+    while True:
+        stage.notifier.notify(QUESTIONS)
+        await asyncio.sleep(0.01)
 
 
 async def test_a_stream_ends_at_once_when_its_person_is_signed_out(

@@ -46,6 +46,11 @@ WITH_MODEL: Final = '[embeddings]\nname = "openai/small"\napi_base = "http://127
 WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = "a-key-of-ours"\npreload = false\n'
 
 
+STORE_PARTS: Final = (
+    *("knowledge.store", "logins.store", "memory.finding.messages", "memory.finding.words", "memory.values"),
+    *("operations.figures", "operations.retention", "operations.texts", "processes.store", "programs.store"),
+    *("shelf.search", "vectors.costs"),
+)
 LATE: Final = {
     *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
@@ -66,6 +71,7 @@ LATE: Final = {
         "tools.web.bodies",
     ),
     *("tools.web.searching.tool", "tools.web.sending"),
+    *(f"runtime.store.{part}" for part in STORE_PARTS),
     *("alembic", "asyncpg", "jinja2", "mcp", "playwright", "pypdf", "rich", "xml.etree", "yaml"),
 }
 """Modules that wait for their first use, or for settings that turn them on."""
