@@ -48,13 +48,17 @@ class Story:
 
 
 def stages_of(story: Story) -> tuple[Stage, ...]:
-    """Each state a message was in. With time this only grows at its end, so that a number names a stage for good."""
+    """Each state a message was in. With time this only grows at its end, so that a number names a stage for good.
+
+    A message that joined work later was never in the states that were over by then.
+    """
     stages = [Stage(FollowState.QUEUED, story.taken_at)]
     if not story.run or story.began_at is None:
         state = state_of(story.signal, None, answered=story.answered)
         return (*stages, Stage(state, story.taken_at)) if state.is_over else tuple(stages)
     stages.append(Stage(FollowState.WORKING, max(story.began_at, story.taken_at)))
-    for asked in _rounds(story.questions):
+    own = [one for one in story.questions if one.settled_at is None or one.settled_at > story.taken_at]
+    for asked in _rounds(own):
         stages.append(Stage(FollowState.ASKING, asked.begun, tuple(asked.questions)))
         if asked.ended is not None and (story.ended_at is None or asked.ended < story.ended_at):
             stages.append(Stage(FollowState.WORKING, asked.ended))
