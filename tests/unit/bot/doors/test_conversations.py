@@ -49,6 +49,18 @@ async def test_nonsense_is_refused_with_what_would_be_right(body: Any, told: str
         assert stage.shelf.marks == []
 
 
+async def test_a_secret_in_a_name_is_taken_out() -> None:
+    secret = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+    async with doors_served() as stage:
+        ada = stage.links.add("Ada", Role.USER)
+        stage.spoke("Ada", "adas01")
+        await stage.by(ada, "POST", "/api/v1/rooms/adas01/mark", {"title": f"for {secret}"})
+        [(_, _, mark)] = stage.shelf.marks
+        assert mark.title
+        assert mark.title.startswith("for ")
+        assert secret not in mark.title
+
+
 async def test_nobody_keeps_a_conversation_that_they_may_not_read() -> None:
     async with doors_served() as stage:
         ada = stage.links.add("Ada", Role.USER)
