@@ -1,4 +1,4 @@
-"""The JSON API behind the page: who am I, conversations, saying, deciding, stopping."""
+"""The wire of the page as a channel: who am I, a room's timeline, saying, deciding, stopping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
-from runtime.text.glyphs import visible
 
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
@@ -48,7 +47,6 @@ class Api:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/api/me", self.me),
-            web.get("/api/rooms", self.rooms),
             web.get("/api/rooms/{room}/timeline", self.timeline),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
@@ -72,26 +70,6 @@ class Api:
                 "ideas": list(self._ideas),
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
-            }
-        )
-
-    async def rooms(self, request: web.Request) -> web.Response:
-        visitor = await self._authenticator.visitor(request)
-        rooms = await self._rooms.of(visitor)
-        return web.json_response(
-            {
-                "rooms": [
-                    {
-                        "id": room.address.room,
-                        "title": visible(room.title, one_line=True),
-                        "last_at": room.last_at.isoformat(),
-                        "waiting_approvals": room.waiting_approvals,
-                        "pinned": room.is_pinned,
-                        "archived": room.is_archived,
-                        "unread": room.is_unread,
-                    }
-                    for room in rooms
-                ]
             }
         )
 
