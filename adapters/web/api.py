@@ -83,12 +83,16 @@ class Api:
         return web.json_response(Window(instant(request, "since")).told(view))
 
     async def say(self, request: web.Request) -> web.Response:
-        """A message. 202: it is stored and will be answered; the same `id` again is the same message."""
+        """A message. 202: it is stored and will be answered; the same `id` again is the same message.
+
+        `replaces` is the visitor's newest message here, in whose place this is said.
+        """
         visitor, address = await self._rooms.open_to_write(request)
         body = await bodies.read_object(request)
         text, paths = bodies.said(body)
         files = await self._attached(address, paths) if paths else ()
-        return _told(await self._take_in(visitor, address, bodies.event_id(body), Said(text, files)), status=202)
+        said = Said(text, files, bodies.replaced(body))
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), said), status=202)
 
     async def _attached(self, address: Address, paths: list[str]) -> tuple[FileRef, ...]:
         return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)

@@ -70,7 +70,7 @@ class Entry:
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
     `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
     body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when. `reactions` are the wire
-    texts of the emoji on it.
+    texts of the emoji on it. `run` is the work that it belongs to; `replaces`, the message in whose place it was said.
     """
 
     id: str
@@ -83,6 +83,8 @@ class Entry:
     answered: bool = True
     client_id: str = ""
     reactions: tuple[str, ...] = ()
+    run: str = ""
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)
