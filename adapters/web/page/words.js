@@ -21,6 +21,7 @@ export const words = {
   unarchive: "Take out of the archive",
   nameOf: "Name of this conversation",
   save: "Save",
+  justNow: "just now",
   today: "Today",
   yesterday: "Yesterday",
   console: "Console",
