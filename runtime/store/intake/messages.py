@@ -151,7 +151,7 @@ def said(
 
 
 def _with(taken: Taken, ended: EndedOpen) -> Taken:
-    """What was taken in, with what ended for it."""
+    """Add what ended for it to what was taken in."""
     return replace(
         taken,
         lane_ready=taken.lane_ready or ended.woken,
