@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.doors.a2a.places import PushPlace, asked_place, names_in, place_beside, shown_place
+from bot.doors.a2a.places import PushPlace, asked_place, may_be_told, names_in, place_beside, shown_place
 from bot.doors.a2a.tasks import TASK_OVER, A2aTasks
 from bot.doors.a2a.wire import A2aError, Code, Dialect, Method, Shown
 from bot.doors.callers import Caller
@@ -14,12 +14,14 @@ from runtime.domain.programs.stages import Push
 from runtime.domain.programs.token import is_vouched
 from runtime.egress import Refused
 from runtime.guard.sealing import Unsealable
-from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
+from runtime.store.programs.pushes import PLACES_A_PROGRAM, PUSHES_A_TASK, NewPush
 
 NO_PLACE: str = "There is no such place for push notifications of this task."
 NOT_TOLD: str = "Push notifications can't go there. {why}"
 NEVER_TOLD: str = "Push notifications need a token of Signalbox itself: a provider's is over before a task may be. Follow the task instead."
-TOO_MANY_PLACES: str = f"A task has at most {PUSHES_A_TASK} places for push notifications."
+TOO_MANY_PLACES: str = (
+    f"A task has at most {PUSHES_A_TASK} places for push notifications, and a program {PLACES_A_PROGRAM} at once."
+)
 
 
 class A2aPushes:
@@ -33,7 +35,7 @@ class A2aPushes:
         place = place_beside(given, dialect)
         if place is not None:
             must_outlast(caller)
-            await self._look_at(place)
+            await self._look_at(caller, place)
         return place
 
     async def keep(self, caller: Caller, task: SignalId, place: PushPlace, dialect: Dialect) -> None:
@@ -67,12 +69,13 @@ class A2aPushes:
         if found.state.is_over:
             raise A2aError(Code.UNSUPPORTED_OPERATION, TASK_OVER)
         must_outlast(caller)
-        await self._look_at(place)
+        await self._look_at(caller, place)
         await self.keep(caller, found.id, place, dialect)
         return shown_place(found.id, place, dialect)
 
-    async def _look_at(self, place: PushPlace) -> None:
+    async def _look_at(self, caller: Caller, place: PushPlace) -> None:
         """The guard of the way out is asked now, and again with each notification. Errors: A2aError."""
+        may_be_told(caller.identity)
         try:
             await self._way.egress.admitted("POST", place.url, tool=PUSH_TOOL)
         except Refused as error:
