@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from bot.operator.work.ended import tell_of
 from runtime.chat.views.goals import SetGoal
@@ -147,3 +148,25 @@ def _state(one: GoalTurn) -> str:
     if one.verdict is None:
         return TURN_JUDGED if one.candidate else TURN_AT_WORK
     return "accepted" if one.verdict.passed else "not accepted"
+
+
+@by_role
+class GoalsApi(PartialApi):
+    """Goals that were set."""
+
+    async def goals(self, state: str = "") -> list[View]:
+        """Goals that were set, newest first."""
+        return await self._entitled(await self._goals.listed(state))
+
+    async def goal(self, name: str) -> View:
+        """One, by its id or the end of that, with its turns and verdicts."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._goals.shown(name))
+
+    async def stop_goal(self, name: str) -> View:
+        return await self._one_entitled(await self._goals.stop(name, self.actor))
+
+    @property
+    def _goals(self) -> GoalOperations:
+        has = self._context
+        return GoalOperations(has.store, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
 from bot.operator.work.ended import tell_of
 from runtime.chat.views.handed_on import Branch, Tree, branches, lasted, stands
@@ -15,6 +16,7 @@ from runtime.contract import Address, ChildState, Notifier, RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
 from runtime.store.delegation.store import DelegationStore
+from runtime.timeline.trail import Thing
 
 MICROS_PER_DOLLAR: Final = 1_000_000
 UNKNOWN_PIECE: Final = (
@@ -110,3 +112,28 @@ class HandedOn:
             "deadline_at": at(child.deadline),
             "ended_at": at(child.ended_at),
         }
+
+
+@by_role
+class HandedOnApi(PartialApi):
+    """Work that agents handed on."""
+
+    async def handed_on(self, state: str = "", room: str = "", run: str = "") -> list[View]:
+        """Pieces of work that agents handed on, tree by tree: newest first, of one room, or around one run."""
+        where = await self._room_meant(room)
+        if not run:
+            return await self._entitled(await self._handed_on.listed(word_of(ChildState, state), where))
+        return await self._entitled(await self._handed_on.around(RunId(await self._meant(run, Thing.RUN))))
+
+    async def child(self, name: str) -> View:
+        """One piece, by its id or the end of that, with all below it."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._handed_on.shown(name))
+
+    async def stop_child(self, name: str) -> View:
+        return await self._handed_on.stop(name, self.actor)
+
+    @property
+    def _handed_on(self) -> HandedOn:
+        has = self._context
+        return HandedOn(has.store.delegation, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)

@@ -1,0 +1,44 @@
+"""Standing permissions that approvers gave: looked at and revoked by an operator."""
+
+from __future__ import annotations
+
+from bot.operator import views
+from bot.operator.partial_api import PartialApi, by_role
+from bot.operator.views import View
+from runtime.http.errors import Refusal
+from runtime.store.protocol import Granted
+from runtime.text.naming import meant
+
+
+@by_role
+class GrantsApi(PartialApi):
+    """Grants: standing permissions that approvers gave."""
+
+    async def grants(self) -> list[View]:
+        """All that were given, newest first, also those that ended."""
+        await self._context.refresh()
+        return await self._entitled([self._grant(one) for one in await self._store.approvals.grants()])
+
+    async def grant(self, grant_id: str) -> View:
+        await self._context.refresh()
+        return await self._one_entitled(self._grant(await self._grant_meant(grant_id)))
+
+    async def revoke(self, grant_id: str) -> View:
+        found = await self._grant_meant(grant_id)
+        if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
+            raise Refusal(409, f"The grant {found.grant.id} has already ended.")
+        return await self.grant(found.grant.id)
+
+    async def _grant_meant(self, words: str) -> Granted:
+        """The grant with this id, or that begins so. Errors: Refusal."""
+        every = await self._store.approvals.grants()
+        found = meant(words, every, ids=lambda one: one.grant.id, names=lambda _: ())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ", ".join(one.grant.id for one in found)
+            raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
+        raise Refusal(404, f"There is no grant {words}. Give its id, or at least its first four characters.")
+
+    def _grant(self, one: Granted) -> View:
+        return views.grant(one, self._context.effect_of(one), *self._names)
