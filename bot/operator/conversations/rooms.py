@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from adapters.web.rooms import ROOM_NAME
 from bot.operator import views
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
+from runtime.cluster.notifier import rung
 from runtime.contract import Address, Outcome, Said, room_topic
 from runtime.domain.runs import RunState
 from runtime.http import bodies
@@ -44,16 +44,15 @@ class RoomsApi(PartialApi):
     async def change(self, room: str, seen: str = "", seconds: int = 25) -> View:
         """The conversation once it differs from version `seen`, or as it is after some seconds."""
         address = self._room(room)
-        rings = self._context.notifier.listen(
-            room_topic(address)
-        )  # before the first look: no ring falls between the two
+        # Before the first look: no ring falls between the two.
+        rings = self._context.notifier.listen(room_topic(address))
         end = asyncio.get_running_loop().time() + min(seconds, LONGEST_WAIT.total_seconds())
         while True:
             view = await self._look(address)
             left = end - asyncio.get_running_loop().time()
             if view["version"] != seen or left <= 0:
                 return view
-            await _next(rings, min(left, GLANCE.total_seconds()))
+            await rung(rings, min(left, GLANCE.total_seconds()))
 
     async def _look(self, address: Address) -> View:
         seen = await self._store.history.view(address)
@@ -72,15 +71,6 @@ class RoomsApi(PartialApi):
         if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, "A room's name has 6 to 32 lowercase letters and digits.")
         return Address(CHANNEL, self._context.web_account, room)
-
-
-async def _next(rings: AsyncIterator[str], seconds: float) -> None:
-    """Until it rings, at most `seconds`."""
-    try:
-        async with asyncio.timeout(seconds):
-            await anext(rings)
-    except TimeoutError:
-        return
 
 
 def _digest(view: dict[str, Any]) -> str:

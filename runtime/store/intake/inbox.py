@@ -109,6 +109,14 @@ def answer(
     return (signal.address,)
 
 
+def answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Answer to a command: for its sender alone where that can be, else in its room."""
+    if len(text) <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, text, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
 def is_written(signal: Signal) -> bool:
     """True if it stands in its room as a message, which no platform answers in private; else it was a button or the like."""
     match signal.body:
