@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, or_, select, update
 
 from runtime.contract import (
     Address,
@@ -40,6 +40,19 @@ SEEN = select(signals.c.id).where(
 )
 ADD_SIGNAL = add(signals, without=("chain",)).on_conflict_do_nothing().returning(signals.c.id)
 """Returns nothing where another node was faster with the same event."""
+FORGET_SIGNAL = update(signals).values(
+    state="forgotten",
+    text="",
+    files="[]",
+    words_hash="",
+    actor_name="",
+    person_id=None,
+    session=None,
+    seq=None,
+    run_id=None,
+    merged_into=None,
+)
+"""Leaves its keys for a while, so that an event that its platform sends again is known."""
 
 
 def keys(signal: Signal) -> Mapping[str, object]:
