@@ -1,0 +1,1 @@
+"""What runs are handed and hand back: values, without the operations on them."""
