@@ -5,16 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from bot.operator import views
+from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role, role_of
-from bot.operator.views import View
+from bot.operator.views import View, at
 from runtime.contract import PEOPLE, Identity, Person, Role
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
-from runtime.store.protocol import Unmoved, Unpaired
+from runtime.store.protocol import Known, Pairing, Unmoved, Unpaired
 from runtime.text.naming import fault_of_name, is_identity
 
 
@@ -99,7 +99,7 @@ class PeopleApi(PartialApi):
     """People and pairing codes."""
 
     async def people(self) -> list[View]:
-        return [views.person(known) for known in await self._store.people.people()]
+        return [person_view(known) for known in await self._store.people.people()]
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         name = new_name(name, self._context.door())
@@ -119,7 +119,7 @@ class PeopleApi(PartialApi):
     async def pairings(self) -> list[View]:
         """People who were sent a code and wait."""
         await self._context.refresh()
-        return await self._entitled([views.pairing(one, *self._names) for one in await self._store.people.pairings()])
+        return await self._entitled([pairing_view(one, *self._names) for one in await self._store.people.pairings()])
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
@@ -173,9 +173,29 @@ class PeopleApi(PartialApi):
         known = await self._store.people.person_named(name)
         if known is None:
             raise Refusal(404, f'There is nobody named "{name}".')
-        return views.person(known)
+        return person_view(known)
 
     async def _keep_an_owner(self, name: str, role: Role) -> None:
         owners = [known.person.name for known in await self._store.people.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
             raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+
+
+def person_view(known: Known) -> View:
+    return {
+        "name": known.person.name,
+        "role": known.person.role.word,
+        "identities": list(known.identities),
+        "linked": known.linked,
+    }
+
+
+def pairing_view(one: Pairing, named: Named, called: Named) -> View:
+    return {
+        "identity": one.identity,
+        "name": one.name,
+        "address": named(one.address),
+        "room": called(one.address),
+        "since": at(one.created_at),
+        "until": at(one.expires_at),
+    }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bot.operator import views
+from bot.accounts.naming import Named
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.views import View
+from bot.operator.views import View, at
+from runtime.contract import Address
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Granted
 from runtime.text.naming import meant
@@ -41,4 +42,29 @@ class GrantsApi(PartialApi):
         raise Refusal(404, f"There is no grant {words}. Give its id, or at least its first four characters.")
 
     def _grant(self, one: Granted) -> View:
-        return views.grant(one, self._context.effect_of(one), *self._names)
+        return grant_view(one, self._context.effect_of(one), *self._names)
+
+
+def grant_view(row: Granted, state: str, named: Named, called: Named) -> View:
+    """`state` says if it has any effect."""
+    one = row.grant
+    room = None if one.everywhere else Address.parse(one.room or one.session.partition("|")[2])
+    return {
+        "id": one.id,
+        "state": state,
+        "tool": one.tool,
+        "pattern": one.pattern.lines(),
+        "brief": one.pattern.brief(),
+        "where": "everywhere" if one.everywhere else "one conversation" if one.session else "one room",
+        "room": called(room) if room else "",
+        "address": named(room) if room else "",
+        "person": row.person or one.person,
+        "agent": one.agent,
+        "by": row.giver,
+        "created_at": at(one.created_at),
+        "until": at(one.until),
+        "uses_left": one.uses_left,
+        "tainted": one.tainted,
+        "revoked_at": at(one.revoked_at),
+        "approval": one.from_approval,
+    }

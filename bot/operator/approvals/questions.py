@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
-from bot.operator import views
+from bot.accounts.naming import Named
 from bot.operator.lookups import finding
 from bot.operator.partial_api import PartialApi, by_role, word_of
-from bot.operator.views import View
-from runtime.chat.forms import ARGUMENTS, QUESTION
-from runtime.contract import ApprovalId, Choice, Outcome, Verdict
-from runtime.domain.approvals import REVISION, Approval, ApprovalState
+from bot.operator.views import View, at
+from runtime.chat.cards.card_facts import about, call_in_words, labels_of, whom_for
+from runtime.chat.cards.exchanges import Exchange, exchanges
+from runtime.chat.cards.settled_cards import call_of
+from runtime.chat.forms import ARGUMENTS, QUESTION, readable
+from runtime.chat.views.grants import form
+from runtime.contract import ApprovalId, ApprovalKind, Asking, Choice, Outcome, Verdict
+from runtime.domain.approvals import REVISION, Approval, ApprovalState, choices, offered
 from runtime.http import bodies
 from runtime.http.errors import Refusal
-from runtime.text.naming import folded
+from runtime.text.glyphs import in_full, visible
+from runtime.text.naming import folded, listed
 from runtime.timeline.trail import Thing
 
 ORDERS: Final = ("", "newest", "oldest")
@@ -101,4 +108,76 @@ class QuestionsApi(PartialApi):
         """A question, with the votes so far where it waits for several people."""
         waits = row.state is ApprovalState.PENDING and row.terms.quorum > 1
         voted = await self._store.approvals.approved_by(row, self._context.rights()) if waits else ()
-        return views.approval(row, *self._names, voted)
+        return approval_view(row, *self._names, voted)
+
+
+def approval_view(row: Approval, named: Named, called: Named, voted: Sequence[str] = ()) -> View:
+    """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown.
+
+    `words` is the call in short, or the question to a person with its answers.
+    """
+    shown, is_whole = _shown(row)
+    words = call_in_words(row)
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "run": row.run_id,
+        "agent": row.session.partition("|")[0],
+        "address": named(row.address),
+        "room": called(row.address),
+        "question": _question(row),
+        "tool": row.tool,
+        "effect": row.effect,
+        "arguments": row.arguments,
+        "words": words,
+        "call": in_full(words)[0],
+        "shown": shown,
+        "all_shown": is_whole,
+        "sha256": row.arguments_hash,
+        "asked_arguments": row.asked_arguments,
+        "as_shown": row.as_shown,
+        "caution": row.caution,
+        "requester": row.requester_name,
+        "votes": _votes(row, voted) if row.state is ApprovalState.PENDING else "",
+        "rule": row.terms.rule,
+        "rule_reason": row.terms.reason,
+        "asked_at": at(row.asked_at),
+        "expires_at": at(row.expires_at),
+        "choices": {choice.value: label for choice, label in labels_of(row).items()},
+        "editable": Choice.EDIT in choices(row),
+        "edited": visible(readable(row.arguments)) if Choice.EDIT in choices(row) else "",
+        "always": [asdict(field) for field in form(row).fields] if Choice.ALWAYS in offered(row) else [],
+        "askable": Choice.WHY in choices(row) and row.state is ApprovalState.PENDING,
+        "asked_back": [_exchange(one) for one in exchanges(row.card)],
+        "choice": row.choice,
+        "decided_by": row.decided_name,
+        "decided_at": at(row.decided_at),
+        "reason": row.reason,
+    }
+
+
+def _shown(row: Approval) -> tuple[str, bool]:
+    """The call as its card has it, and whether that is all of it; of a question to a person whom it is for."""
+    if row.kind is ApprovalKind.ANSWER:
+        return whom_for(row, Asking.from_json(row.card)), True
+    return call_of(row)
+
+
+def _votes(row: Approval, voted: Sequence[str]) -> str:
+    """The votes so far, as the card tells them; empty where one person is enough."""
+    if row.terms.quorum < 2:
+        return ""
+    count = f"{len(voted)} of {row.terms.quorum}"
+    return f"{listed(voted)} approved: {count}." if voted else f"{row.terms.quorum} people must approve this."
+
+
+def _exchange(one: Exchange) -> View:
+    """A question of an approver, with the agent's answer, or why there is none."""
+    return {"by": one.by, "question": one.question, "answer": one.answer, "failed": one.failed}
+
+
+def _question(row: Approval) -> str:
+    if row.kind is ApprovalKind.PERSON:
+        return f"Let {json.loads(row.arguments)['name']} in?"
+    return about(row)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from adapters.web import render
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
-from bot.operator import views
+from bot.accounts.naming import Named
+from bot.operator.approvals.questions import approval_view
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
 from runtime.cluster.notifier import rung
-from runtime.contract import Address, Outcome, Said, room_topic
+from runtime.contract import Address, Entry, Outcome, Said, room_topic
+from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.http import bodies
 from runtime.http.errors import Refusal
@@ -57,7 +61,7 @@ class RoomsApi(PartialApi):
     async def _look(self, address: Address) -> View:
         seen = await self._store.history.view(address)
         work = await self._store.operations.room_work(address)  # after it: a room that rests has asked all it will ask
-        view = views.room(
+        view = room_view(
             seen.entries,
             busy=seen.busy or work.run in AT_WORK,  # a question may have been answered in between
             approvals=work.questions,
@@ -75,3 +79,21 @@ class RoomsApi(PartialApi):
 
 def _digest(view: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def room_view(
+    entries: Sequence[Entry],
+    *,
+    busy: bool,
+    approvals: Sequence[Approval],
+    run_state: str | None,
+    named: Named,
+    called: Named,
+) -> View:
+    """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
+    return {
+        "entries": [render.entry(entry) for entry in entries],
+        "busy": busy,
+        "approvals": [approval_view(row, named, called) for row in approvals],
+        "run": run_state,
+    }

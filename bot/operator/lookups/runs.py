@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from bot.operator import views
+from bot.accounts.naming import Named
 from bot.operator.partial_api import PartialApi, by_role, word_of
-from bot.operator.views import View
+from bot.operator.views import View, at
 from runtime.contract import RunId
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
+from runtime.store.protocol import RunRow, StepRow
+from runtime.text.glyphs import in_full
 from runtime.timeline.trail import Thing
 
 
@@ -19,7 +21,7 @@ class RunsApi(PartialApi):
         rows = await self._store.operations.runs(
             state=word_of(RunState, state), room=await self._room_meant(room), limit=limit
         )
-        return await self._entitled([views.run(row, *self._names) for row in rows])
+        return await self._entitled([run_view(row, *self._names) for row in rows])
 
     async def run(self, run_id: str) -> View:
         run_id = await self._meant(run_id, Thing.RUN)
@@ -27,5 +29,37 @@ class RunsApi(PartialApi):
         if found is None:
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
-        view = await self._one_entitled(views.run(row, *self._names))
-        return {**view, "steps": [views.step(step) for step in steps]}
+        view = await self._one_entitled(run_view(row, *self._names))
+        return {**view, "steps": [step_view(step) for step in steps]}
+
+
+def run_view(row: RunRow, named: Named, called: Named) -> View:
+    return {
+        "id": row.id,
+        "state": row.state,
+        "agent": row.session.partition("|")[0],
+        "address": named(row.address),
+        "room": called(row.address),
+        "requester": row.requester,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "iterations": row.iterations,
+        "error": row.error,
+        "signals": list(row.signals),
+        "cost_micros": row.cost_micros,
+    }
+
+
+def step_view(row: StepRow) -> View:
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
+        "state": row.state,
+        "result": row.result,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "grant": row.allowed_by,
+    }

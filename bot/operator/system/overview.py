@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.operator import views
+from bot.accounts.status import State
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.views import View
+from bot.operator.views import View, at
 from runtime.errors import ConfigError
 from runtime.http.errors import Refusal
 
@@ -19,7 +19,7 @@ class OverviewApi(PartialApi):
         return {
             "info": {**self._context.info, **{name: words for name, words in told.items() if words}},
             "counts": counts,
-            "accounts": [*map(views.account, self._context.states())],
+            "accounts": [*map(account_view, self._context.states())],
         }
 
     async def reload(self) -> View:
@@ -33,3 +33,13 @@ class OverviewApi(PartialApi):
         """Save a copy of a lost database, and tell where it is; null while the database is in its place."""
         saved = await self._context.save()
         return {"file": str(saved) if saved else None}
+
+
+def account_view(state: State) -> View:
+    standing = state.standing
+    return {
+        "account": state.account,
+        "state": standing.connection,
+        "since": at(state.since),
+        "reason": standing.reason,
+    }
