@@ -10,9 +10,9 @@ from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
-from bot.operator.work.ended import tell_of
+from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.handed_on import Branch, Tree, branches, lasted, stands
-from runtime.contract import Address, ChildState, Notifier, RunId
+from runtime.contract import Address, ChildState, RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
 from runtime.store.delegation.store import DelegationStore
@@ -26,12 +26,10 @@ UNKNOWN_PIECE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HandedOn:
-    """Pieces of work as operators call things. `stop` ends a run at work here, and `nudge` wakes the courier of a room."""
+    """Pieces of work as operators call things."""
 
     store: DelegationStore
-    notifier: Notifier
-    stop_run: Callable[[RunId], object]
-    nudge: Callable[[Address], None]
+    hearers: Hearers
     named: Named
     called: Named
     mask: Callable[[str], str]
@@ -68,7 +66,7 @@ class HandedOn:
         ended = await self.store.end_child(child, actor.person.name)
         if ended is None:
             raise Refusal(409, "This is over already.")
-        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
+        self.hearers.tell(ended)
         row = await self.shown(child)
         return {**row, "told": f"Stopped: {row['agent']}, {row['goal']}"}
 
@@ -136,4 +134,4 @@ class HandedOnApi(PartialApi):
     @property
     def _handed_on(self) -> HandedOn:
         has = self._context
-        return HandedOn(has.store.delegation, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+        return HandedOn(has.store.delegation, hearers_of(has), has.named, has.called, has.mask)

@@ -10,10 +10,10 @@ from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
-from bot.operator.work.ended import tell_of
+from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.workflows import Begun
 from runtime.cluster.topics import LANES
-from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
+from runtime.contract import Address, OccurrenceId, Report, Role, RunId, Task, TaskKind
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.ids import derived
@@ -35,14 +35,12 @@ NO_WAITS: Final[Mapping[str, WaitKind]] = {}
 
 @dataclass(frozen=True, slots=True)
 class WorkflowOperations:
-    """Workflows as operators call things. `flows` are those of the settings, `agent` the main one; `stop_run` ends a run."""
+    """Workflows as operators call things. `flows` are those of the settings, `agent` the main one."""
 
     store: Store
     flows: Callable[[], Flows]
     agent: str
-    notifier: Notifier
-    stop_run: Callable[[RunId], object]
-    nudge: Callable[[Address], None]
+    hearers: Hearers
     named: Named
     called: Named
     mask: Callable[[str], str]
@@ -107,7 +105,7 @@ class WorkflowOperations:
         ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name)
         if ended is None:
             raise Refusal(409, "This workflow is over, or has not begun yet.")
-        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
+        self.hearers.tell(ended)
         return await self.shown(one.id)
 
     async def _begin(self, task: Task, agent: str, room: Address, actor: Actor, begun: str) -> View:
@@ -122,7 +120,7 @@ class WorkflowOperations:
             owner=actor.person,
         )
         await self.store.schedules.begin_report(report, actor.person.name)
-        self.notifier.notify(LANES)
+        self.hearers.notifier.notify(LANES)
         return await self.shown(report.id)
 
     async def _meant(self, name: str) -> Begun:
@@ -243,9 +241,7 @@ class WorkflowsApi(PartialApi):
             store=has.store,
             flows=has.workflows,
             agent=MAIN,
-            notifier=has.notifier,
-            stop_run=has.stop,
-            nudge=has.nudge,
+            hearers=hearers_of(has),
             named=has.named,
             called=has.called,
             mask=has.mask,
