@@ -1,1 +1,1 @@
-"""What runs are handed and hand back: values, without the operations on them."""
+"""Values that runs are handed and hand back, without the operations on them."""

@@ -1,4 +1,4 @@
-"""What runs hand to the outbox, and questions that they ask with it."""
+"""Deliveries that runs hand to the outbox, and questions that they ask with them."""
 
 from __future__ import annotations
 
