@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.accounts.naming import Named
+from bot.operator.lookups.spans import Span, spans_of
 from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
 from runtime.contract import RunId
@@ -30,7 +31,8 @@ class RunsApi(PartialApi):
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
         view = await self._one_entitled(run_view(row, *self._names))
-        return {**view, "steps": [step_view(step) for step in steps]}
+        took, spans = spans_of(row, steps, self._context.now())
+        return {**view, "seconds": took, "steps": list(map(step_view, steps, spans))}
 
 
 def run_view(row: RunRow, named: Named, called: Named) -> View:
@@ -50,7 +52,8 @@ def run_view(row: RunRow, named: Named, called: Named) -> View:
     }
 
 
-def step_view(row: StepRow) -> View:
+def step_view(row: StepRow, span: Span) -> View:
+    """A step of a run. Its `_after` are seconds after the run began."""
     return {
         "number": row.number,
         "kind": row.kind,
@@ -62,4 +65,10 @@ def step_view(row: StepRow) -> View:
         "started_at": at(row.started_at),
         "ended_at": at(row.ended_at),
         "grant": row.allowed_by,
+        "called_after": round(span.called, 3),
+        "began_after": round(span.began, 3),
+        "ended_after": round(span.ended, 3),
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "cost_micros": row.cost_micros,
     }

@@ -96,13 +96,15 @@ SAID = (
         signals.c.files,
         signals.c.answered_at,
         signals.c.dedupe_key,
+        signals.c.run_id,
+        signals.c.replaces,
     )
     .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at < bindparam("before"))
     .order_by(signals.c.accepted_at.desc())
     .limit(bindparam("n", type_=Integer))
 )
 PARTS_SHOWN = (
-    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body)
+    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body, deliveries.c.run_id)
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
         deliveries.c.address == bindparam("room"),
@@ -285,18 +287,23 @@ def _changes(rows: Sequence[tuple[Any, ...]]) -> dict[str, _Changed]:
 
 
 def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
-    signal_id, name, at, text, files, answered, client_id = row
+    signal_id, name, at, text, files, answered, client_id, run, replaces = row
     refs = tuple(FileRef(*f) for f in json.loads(files)) if files != NO_FILES else ()
-    made = Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+    made = Entry(
+        *(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id),
+        run=run or "",
+        replaces=replaces,
+    )
     return replace(made, version=change.version, reactions=change.reactions) if change else made
 
 
 def _shown(row: tuple[Any, ...], change: _Changed | None) -> Entry:
-    delivery, ordinal, at, body = row
+    delivery, ordinal, at, body, run = row
+    made = Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, run=run or "")
     if change is None or ordinal != 1:
-        return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body)
+        return made
     new = body if change.body is None else change.body
-    return Entry(f"{delivery}.1", Author.AGENT, "", moment(at), new, version=change.version, reactions=change.reactions)
+    return replace(made, body=new, version=change.version, reactions=change.reactions)
 
 
 def _summary(row: tuple[Any, ...]) -> Entry:

@@ -89,6 +89,7 @@ turns = Table(
     number("at"),
     words("files", server_default="[]"),
     words("reasoning", server_default=""),
+    number("left_out", server_default="0"),
     PrimaryKeyConstraint("session", "number"),
 )
 

@@ -35,6 +35,7 @@ signals = Table(
     number("by_program", server_default="0"),
     words("trigger", server_default=""),
     words("chain", server_default=""),
+    words("replaces", server_default=""),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
