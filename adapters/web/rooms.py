@@ -47,7 +47,7 @@ class Rooms:
         self._history = history
         self._channel = channel
         self._account = account
-        self._is_named = is_named
+        self.is_named = is_named
         self._owners: dict[Address, Identity] = {}
 
     async def of(self, visitor: Visitor) -> list[Room]:
@@ -56,7 +56,7 @@ class Rooms:
         if visitor.person.role >= Role.OPERATOR or not rooms:
             return rooms
         own = await self._history.own_rooms(self._channel, self._account, visitor.identity)
-        return [room for room in rooms if room.address in own and not self._is_named(room.address)]
+        return [room for room in rooms if room.address in own and not self.is_named(room.address)]
 
     def address(self, room: str) -> Address:
         """Errors: Refusal 404 for what is no room's name."""
@@ -94,15 +94,15 @@ class Rooms:
 
     async def reach(self, address: Address) -> str | None:
         """The reason nothing can be posted there, or None: a room opens when somebody speaks or the settings name it."""
-        return await reach(self._history, self._is_named, address)
+        return await reach(self._history, self.is_named, address)
 
     async def _may_read(self, visitor: Visitor, address: Address) -> bool:
         if visitor.person.role >= Role.OPERATOR:
             return True
-        return not self._is_named(address) and await self._is_owner(visitor.identity, address)
+        return not self.is_named(address) and await self._is_owner(visitor.identity, address)
 
     async def _may_begin(self, address: Address) -> bool:
-        return not self._is_named(address) and await self._history.is_untouched(address)
+        return not self.is_named(address) and await self._history.is_untouched(address)
 
     async def _is_owner(self, who: Identity, address: Address) -> bool:
         """Kept in mind for whom it is true. Who is not in mind is asked about anew: two people may have become one."""

@@ -19,6 +19,7 @@ WANTED_MOST: Final = 200
 SNIPPET: Final = 160  # characters of a found message that are told
 ROOMS_MOST: Final = 60
 """Conversations that one search looks into: those of late first."""
+TOO_LATE: Final = "It's too late to take this back: the conversation is being removed."
 READ_AT: Final = 'Set "read_at" to an instant with its offset, such as 2026-11-26T09:30:00+00:00.'
 FLAG: Final = 'Set "{name}" to true or false.'
 
@@ -30,12 +31,23 @@ class ShelfApi:
         self._shelf = shelf
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post("/api/rooms/{room}/mark", self.mark), web.get("/api/search", self.search)]
+        return [
+            web.post("/api/rooms/{room}/mark", self.mark),
+            web.post("/api/rooms/{room}/restore", self.restore),
+            web.get("/api/search", self.search),
+        ]
 
     async def mark(self, request: web.Request) -> web.Response:
         """Name, pin, put away or read a conversation, for whoever asks alone. A viewer may, too."""
         visitor, address = await self._rooms.open(request)
         await self._shelf.mark_room(visitor.identity, address, mark_in(await bodies.read_object(request)))
+        return web.json_response({})
+
+    async def restore(self, request: web.Request) -> web.Response:
+        """Take back that the visitor deleted this conversation."""
+        visitor, address = await self._rooms.open_to_change(request)
+        if not await self._shelf.restore_room(visitor.identity, visitor.person.name, address):
+            raise Refusal(409, TOO_LATE)
         return web.json_response({})
 
     async def search(self, request: web.Request) -> web.Response:

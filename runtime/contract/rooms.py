@@ -153,6 +153,9 @@ class Shelf(Protocol):
     async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
         """Errors: StoreError."""
 
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        """Take back that `owner` deleted a room (`Stopped.deletes`); False where it is too late. `name` is for the audit. Errors: StoreError."""
+
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         """Messages of these rooms with all the words of `wanted`, newest first; the newest 20,000 are looked at. Errors: StoreError."""
 
@@ -162,6 +165,9 @@ class NoShelf:
 
     async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
         return None
+
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        return False
 
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         return []

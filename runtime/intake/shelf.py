@@ -20,5 +20,8 @@ class GuardedShelf:
             mark = replace(mark, title=self.clean(mark.title))
         await self._shelf.mark_room(owner, address, mark)
 
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        return await self._shelf.restore_room(owner, name, address)
+
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         return await self._shelf.find(addresses, wanted)

@@ -50,6 +50,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /api/rooms/{room}/feedback": ROOM,
     "POST /api/rooms/{room}/feedback": WRITE,
     "POST /api/rooms/{room}/mark": ROOM,
+    "POST /api/rooms/{room}/delete": WRITE,
+    "POST /api/rooms/{room}/restore": WRITE,
     "GET /api/search": KNOWN,
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from adapters.web.shelf import snippet
-from runtime.contract import Address, Author, Entry, FoundEntry, Identity, Role, RoomMark
+from runtime.contract import Address, Author, Entry, FoundEntry, Identity, Role, RoomMark, Stopped
 from tests.unit.web.stage import ADAS_ROOM, served
 
 AT: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -20,9 +20,14 @@ class KeptShelf:
     def __init__(self) -> None:
         self.marks: list[tuple[Identity, str, RoomMark]] = []
         self.asked: list[tuple[list[str], str]] = []
+        self.restored: list[tuple[Identity, str, str]] = []
 
     async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
         self.marks.append((owner, address.room, mark))
+
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        self.restored.append((owner, name, address.room))
+        return True
 
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         self.asked.append(([one.room for one in addresses], wanted))
@@ -94,6 +99,17 @@ async def test_one_searches_ones_own_conversations_alone(tmp_path: Path) -> None
         "before lamp after",
     )
     assert shelf.asked == [([ADAS_ROOM], "lamp"), ([], "lamp")]
+
+
+async def test_a_conversation_is_deleted_by_a_signal_and_taken_back_by_who_deleted_it(tmp_path: Path) -> None:
+    shelf = KeptShelf()
+    async with served(tmp_path, shelf=shelf) as stage, stage.client(stage.links.add("Ada", Role.OWNER)) as client:
+        async with client.post(f"/api/rooms/{ADAS_ROOM}/delete", json={"id": "delete-1"}) as answer:
+            assert answer.status == 200, await answer.text()
+        async with client.post(f"/api/rooms/{ADAS_ROOM}/restore", json={}) as answer:
+            assert answer.status == 200, await answer.text()
+    assert stage.sink.bodies == [Stopped(deletes=True)]
+    assert shelf.restored == [(Identity("web:main/ada"), "Ada", ADAS_ROOM)]
 
 
 def test_a_long_message_is_told_from_a_little_before_the_word() -> None:
