@@ -1,4 +1,4 @@
-"""The JSON API behind the page: who am I, conversations, saying, deciding, stopping."""
+"""The wire of the page as a channel: who am I, a room's timeline, saying, deciding, stopping."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said,
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
-from runtime.text.glyphs import visible
 
 NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
 INBOX_MOST: Final = 100
@@ -50,7 +49,6 @@ class Api:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/api/me", self.me),
-            web.get("/api/rooms", self.rooms),
             web.get("/api/rooms/{room}/timeline", self.timeline),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
@@ -75,26 +73,6 @@ class Api:
                 "ideas": list(self._ideas),
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
-            }
-        )
-
-    async def rooms(self, request: web.Request) -> web.Response:
-        visitor = await self._authenticator.visitor(request)
-        rooms = await self._rooms.of(visitor)
-        return web.json_response(
-            {
-                "rooms": [
-                    {
-                        "id": room.address.room,
-                        "title": visible(room.title, one_line=True),
-                        "last_at": room.last_at.isoformat(),
-                        "waiting_approvals": room.waiting_approvals,
-                        "pinned": room.is_pinned,
-                        "archived": room.is_archived,
-                        "unread": room.is_unread,
-                    }
-                    for room in rooms
-                ]
             }
         )
 

@@ -118,12 +118,15 @@ def badge(state: str) -> Html:
     return tag("span", state, class_=f"badge {TONES.get(state, 'over')}")
 
 
-def moment(iso: str | None) -> Html:
-    """A time; the script shows it in the reader's own zone."""
+def moment(iso: str | None, *, exact: bool = False) -> Html:
+    """A time; the script shows how long ago it was, and when exactly, in the reader's own zone, to whoever points at it.
+
+    With `exact` the time itself is shown, as after "until".
+    """
     if iso is None:
         return tag("span", "-", class_="faint")
     utc = datetime.fromisoformat(iso).astimezone(UTC)
-    return tag("time", f"{utc:%Y-%m-%d %H:%M} UTC", datetime=iso)
+    return tag("time", f"{utc:%Y-%m-%d %H:%M} UTC", datetime=iso, data_exact=exact)
 
 
 def where(row: View) -> Html:
@@ -132,19 +135,23 @@ def where(row: View) -> Html:
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:
-    """A table that becomes a list of cards on a narrow screen: each cell knows the head of its column."""
+    """A table that becomes a list of cards on a narrow screen: each cell knows the head of its column.
+
+    Where it is wider than its place it scrolls, with a shadow at the side where more of it is.
+    """
     names = list(heads)
     lines = [
         tag("tr", *(tag("td", cell, data_head=name) for name, cell in zip(names, row, strict=True))) for row in rows
     ]
     if not lines:
         return nothing(f"No {caption.lower()}.")
-    return tag(
+    made = tag(
         "table",
         tag("caption", caption, class_="hidden"),
         tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names))),
         tag("tbody", *lines),
     )
+    return tag("div", made, class_="wide", role="region", aria_label=caption)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Html:

@@ -124,7 +124,7 @@ def _state(row: View) -> Html:
 def _until(rest: View) -> Sequence[str]:
     if rest["alone"]:
         return [f", {several(rest['failures'], 'time')} in a row; each new message asks it again"]
-    return [" until ", moment(rest["until"])] if rest["until"] else [" until its settings or key change"]
+    return [" until ", moment(rest["until"], exact=True)] if rest["until"] else [" until its settings or key change"]
 
 
 def _key(row: View) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from aiohttp import web
@@ -24,14 +24,11 @@ from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
+from bot.console.runs import pages as run_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
-from bot.operator.views import View
-from runtime.chat.views.context import SOURCES
 from runtime.domain.deliveries import DeliveryState
-from runtime.domain.runs import RunState
-from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
 
 Make = Callable[[web.Request, Operations], Awaitable[Html]]
@@ -87,80 +84,6 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         tag("h2", "This installation"),
         facts((INFO_WORDS[name], told) for name, told in overview["info"].items()),
     )
-
-
-async def _runs(request: web.Request, do: Operations) -> Html:
-    state = request.query.get("state", "")
-    rows = await do.runs(state)
-    heads = ("Started", "State", "Asked by", "Message", "Model calls", "Room")
-    lines = (
-        (
-            pieces.run_link(row),
-            badge(row["state"]),
-            row["requester"],
-            pieces.words(row),
-            str(row["iterations"]),
-            where(row),
-        )
-        for row in rows
-    )
-    return page("Runs", "/console/runs", tabs("State", "/console/runs", RunState, state), table("Runs", heads, lines))
-
-
-async def _run(request: web.Request, do: Operations) -> Html:
-    run = await do.run(request.match_info["id"])
-    about = facts(
-        [
-            ("State", badge(run["state"])),
-            ("Asked by", run["requester"]),
-            ("Room", where(run)),
-            ("Started", moment(run["started_at"])),
-            ("Ended", moment(run["ended_at"])),
-            *([("Error", run["error"])] if run["error"] else []),
-        ]
-    )
-    said = [tag("blockquote", legible(text)) for text in run["signals"]]
-    steps = (
-        tag("ol", *(pieces.step(step) for step in run["steps"]), class_="steps")
-        if run["steps"]
-        else nothing("No steps yet.")
-    )
-    told = tag("p", trace_page.link(run["id"]))
-    context = [tag("h2", "Context"), *await _context(do, run["address"])]
-    around = _around(await do.handed_on(run=run["id"]), run["id"])
-    return page("Run", "/console/runs", about, told, *said, *around, tag("h2", "Steps"), steps, *context)
-
-
-def _around(tree: Sequence[View], run: str) -> Sequence[Html]:
-    """The tree of work to which a run belongs; nothing where there is none."""
-    if not tree:
-        return []
-    root = tree[0]["root"]
-    above = [tag("p", tag("a", "The run that began it", href=f"/console/runs/{root}"))] if root != run else []
-    return [tag("h2", "Handed on"), *above, children_page.tree_of(tree, run)]
-
-
-async def _context(do: Operations, room: str) -> Sequence[Html]:
-    """Sizes of what the next message in the conversation of a run would send to the model."""
-    try:
-        told = await do.context(room)
-    except Refusal as error:
-        return [nothing(str(error))]
-    lines = (
-        (part["name"], f"{part['tokens']:,}", f"{part['percent']:.2f}%")
-        for part in (*told["partitions"], {**told, "name": "Total"})
-    )
-    source = SOURCES[told["source"]]
-    about = f"The next message here goes to {told['model']}, with a window of {told['window']:,} tokens ({source})."
-    newest = told["summaries"][0] if told["summaries"] else None
-    words = f"Summaries: {len(told['summaries']):,}. " if newest else "There is no summary yet."
-    so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))
-    return [tag("p", about), table("Parts", ("Part", "Tokens", "Share of the window"), lines), so_far]
-
-
-def _condensed(newest: View) -> str:
-    sizes = f"{newest['tokens_before']:,} tokens before and {newest['tokens_after']:,} after"
-    return f"{newest['turns']:,} turns, {sizes}"
 
 
 async def _outbox(request: web.Request, do: Operations) -> Html:
@@ -239,8 +162,8 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "newest trace": trace_page.newest,
     "outbox": _outbox,
     "people": people_page.people,
-    "run": _run,
-    "runs": _runs,
+    "run": run_pages.run,
+    "runs": run_pages.runs,
     "schedule": schedules_page.schedule,
     "schedules": schedules_page.schedules,
     "skills": skill_pages.skills,

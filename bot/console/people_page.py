@@ -51,7 +51,7 @@ def stranger(row: View) -> Html:
         "article",
         tag("h3", f"{cut(row['name']) or 'Somebody'} would like to be let in"),
         tag("p", tag("code", row["identity"]), ", in ", where(row)),
-        tag("p", "Their pairing code works until ", moment(row["until"]), ".", class_="faint"),
+        tag("p", "Their pairing code works until ", moment(row["until"], exact=True), ".", class_="faint"),
         tag("p", tag("a", "Enter the code on the People page", href=PLACE)),
         class_="card",
     )

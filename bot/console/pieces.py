@@ -181,21 +181,6 @@ def settled(row: View) -> tuple[str, ...]:
     return told, what, badge(how), who or "-", where(row)
 
 
-def step(step: View) -> Html:
-    title = step["tool"] or step["kind"]
-    return tag(
-        "li",
-        tag(
-            "details",
-            tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
-            tag("p", f"Allowed without asking, by the grant {legible(step['grant'])}.") if step["grant"] else None,
-            tag("pre", step["call"]) if step["arguments"] else None,
-            tag("pre", legible(step["result"])) if step["result"] else None,
-            id=f"s-{step['number']}",
-        ),
-    )
-
-
 def mend(row: View) -> Html:
     verbs = MENDED.get(row["state"], ("discard",) if row["state"] == "open" else ())
     forms = [
@@ -238,10 +223,6 @@ def delivery_link(row: View) -> Html:
 
 def words(row: View) -> str:
     return cut(" / ".join(row["signals"]))
-
-
-def _span(step: View) -> Html | None:
-    return moment(step["ended_at"] or step["started_at"]) if step["started_at"] else None
 
 
 def plain(markdown: str) -> str:

@@ -106,7 +106,9 @@ def _coming(row: View) -> Html:
     if not row["next"]:
         return nothing("It has no further runs.")
     zone = ZoneInfo(row["zone"])
-    return tag("ol", *(tag("li", moment(instant), _by_its_clocks(instant, zone)) for instant in row["next"]))
+    return tag(
+        "ol", *(tag("li", moment(instant, exact=True), _by_its_clocks(instant, zone)) for instant in row["next"])
+    )
 
 
 def _by_its_clocks(instant: str, zone: ZoneInfo) -> Html:

@@ -27,7 +27,7 @@ from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
 from bot.operator.harness import HarnessOperations
-from bot.operator.lookups import finding, titles, trails
+from bot.operator.lookups import finding, spans, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -149,7 +149,8 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no run {run_id}.")
         row, steps = found
         view = await self._one_entitled(views.run(row, *self._names))
-        return {**view, "steps": [views.step(step) for step in steps]}
+        took, found_spans = spans.spans_of(row, steps, self._context.now())
+        return {**view, "seconds": took, "steps": list(map(views.step, steps, found_spans))}
 
     async def approvals(
         self, state: str = "", limit: int = 100, room: str = "", person: str = "", order: str = ""

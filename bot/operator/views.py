@@ -11,6 +11,7 @@ from typing import Any, Final
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
+from bot.operator.lookups.spans import Span
 from bot.wiring.models.catalogue import ListedModel
 from runtime.chat.cards.card_facts import about, call_in_words, labels_of, whom_for
 from runtime.chat.cards.exchanges import Exchange, exchanges
@@ -105,7 +106,8 @@ def cooldown(rest: Rest) -> View:
     }
 
 
-def step(row: StepRow) -> View:
+def step(row: StepRow, span: Span) -> View:
+    """A step of a run. Its `_after` are seconds after the run began."""
     return {
         "number": row.number,
         "kind": row.kind,
@@ -117,6 +119,12 @@ def step(row: StepRow) -> View:
         "started_at": at(row.started_at),
         "ended_at": at(row.ended_at),
         "grant": row.allowed_by,
+        "called_after": round(span.called, 3),
+        "began_after": round(span.began, 3),
+        "ended_after": round(span.ended, 3),
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "cost_micros": row.cost_micros,
     }
 
 

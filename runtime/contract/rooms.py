@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -147,35 +147,6 @@ class FoundEntry:
     text: str
 
 
-class Shelf(Protocol):
-    """The conversations of people, as each of them keeps them. Who may see a room is decided before."""
-
-    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
-        """Errors: StoreError."""
-
-    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
-        """Take back that `owner` deleted a room (`Stopped.deletes`); False where it is too late. `name` is for the audit. Errors: StoreError."""
-
-    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
-        """Messages of these rooms with all the words of `wanted`, newest first; the newest 20,000 are looked at. Errors: StoreError."""
-
-
-class NoShelf:
-    """Stands where nothing is kept."""
-
-    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
-        return None
-
-    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
-        return False
-
-    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
-        return []
-
-
-NO_SHELF: Final = NoShelf()
-
-
 class Links(Protocol):
     """Owners of web links and session cookies."""
 
@@ -309,7 +280,7 @@ class AdapterContext:
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
-    `own_marks` tells somebody's own. `shelf` keeps the lists of people on the page.
+    `own_marks` tells somebody's own.
     """
 
     history: History
@@ -324,4 +295,3 @@ class AdapterContext:
     inbox: ReadInbox = empty_inbox
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks
-    shelf: Shelf = NO_SHELF

@@ -120,11 +120,11 @@ async def before_the_conversations_are_there(tab: Tab) -> AsyncIterator[None]:
         await held.wait()
         await route.continue_()
 
-    await tab.page.route("**/api/rooms", hold)
+    await tab.page.route("**/api/v1/rooms", hold)
     await tab.page.reload()
     await expect(tab.page.locator("#whoami")).not_to_be_empty()
     yield
-    async with tab.page.expect_response("**/api/rooms"):
+    async with tab.page.expect_response("**/api/v1/rooms"):
         held.set()
 
 

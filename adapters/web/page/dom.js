@@ -40,13 +40,31 @@ const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "sh
 const inText = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "short" });
+const CLOCK_AFTER = 12 * 60; // minutes
 const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 const daysAgo = (date) => Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
 
 export function timeOf(at) {
   const date = new Date(at);
-  return h("time", { datetime: at, title: full.format(date) }, clock.format(date));
+  return h("time", { datetime: at, title: full.format(date), class: "since", "aria-live": "off" }, since(date));
 }
+
+/** How long ago it was; the time alone where that says more. */
+function since(date) {
+  const minutes = Math.floor((Date.now() - date) / 60_000);
+  if (minutes >= CLOCK_AFTER || minutes < 0) return clock.format(date);
+  if (minutes === 0) return words.justNow;
+  return minutes < 60 ? ago.format(-minutes, "minute") : ago.format(-Math.floor(minutes / 60), "hour");
+}
+
+/** Times that are told by how long ago they were go on. */
+setInterval(() => {
+  for (const time of document.querySelectorAll("time.since")) {
+    const told = since(new Date(time.dateTime));
+    if (time.textContent !== told) time.textContent = told; // else what a person selects stays selected
+  }
+}, 20_000);
 
 /** An instant in a text, by the reader's clocks; what the server wrote, by clocks that it names, is behind it. */
 export function showLocally(time) {

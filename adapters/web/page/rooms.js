@@ -2,7 +2,7 @@
 
 import { byId, dayOf, h, icon, newId, shortTime, storage } from "./dom.js";
 import { asked, openMenu } from "./menu.js";
-import { Failed, request } from "./net.js";
+import { Failed, request, roomOf } from "./net.js";
 import { offerUndo } from "./undo.js";
 import { words } from "./words.js";
 
@@ -66,7 +66,7 @@ export class Rooms {
     if (!known || !at || known.read === at) return;
     known.read = at;
     known.unread = false;
-    request(`/api/rooms/${room}/mark`, { method: "POST", body: { read_at: at }, keepalive: true }).catch(() => (known.read = null));
+    request(`/api/v1/rooms/${room}/mark`, { method: "POST", body: { read_at: at }, keepalive: true }).catch(() => (known.read = null));
   }
 
   /** All of them as places to go to. */
@@ -85,7 +85,7 @@ export class Rooms {
 
   async load(current) {
     try {
-      this.#rooms = (await request("/api/rooms")).rooms;
+      this.#rooms = (await request("/api/v1/rooms")).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none
@@ -143,7 +143,7 @@ export class Rooms {
     Object.assign(room, mark, mark.pinned ? { archived: false } : {}, mark.archived ? { pinned: false } : {});
     this.draw(this.#current);
     try {
-      await request(`/api/rooms/${room.id}/mark`, { method: "POST", body: mark });
+      await request(`/api/v1/rooms/${room.id}/mark`, { method: "POST", body: mark });
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       this.#failed(error.message);
@@ -153,7 +153,7 @@ export class Rooms {
 
   /** Gone at once; for a while it can be taken back. */
   async #delete(room) {
-    const answer = await this.#ask(room, "delete", { id: newId() });
+    const answer = await this.#ask(`/api/rooms/${room.id}/delete`, { id: newId() });
     if (answer?.notice) this.#failed(answer.notice);
     if (!answer || answer.notice) return;
     const wasOpen = room.id === this.#current;
@@ -163,15 +163,15 @@ export class Rooms {
   }
 
   async #restore(room, open) {
-    if (!(await this.#ask(room, "restore"))) return;
+    if (!(await this.#ask(`/api/v1/rooms/${room.id}/restore`))) return;
     await this.load(this.#current);
     if (open) this.#open(room.id);
   }
 
   /** The answer; null where there is none, and the person is told why. */
-  async #ask(room, what, body = {}) {
+  async #ask(path, body = {}) {
     try {
-      return await request(`/api/rooms/${room.id}/${what}`, { method: "POST", body });
+      return await request(path, { method: "POST", body });
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       this.#failed(error.message);

@@ -24,6 +24,7 @@ export const words = {
   undo: "Undo",
   nameOf: "Name of this conversation",
   save: "Save",
+  justNow: "just now",
   today: "Today",
   yesterday: "Yesterday",
   console: "Console",

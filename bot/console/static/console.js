@@ -10,12 +10,35 @@ function tell(words, wrong = false) {
   said.classList.toggle("wrong", wrong);
 }
 
+const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]];
+const NEAR_SECONDS = 7 * 86_400; // further away, a date says more
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const distant = new Intl.RelativeTimeFormat(undefined, { numeric: "always" });
+
+/** How long ago it was, or how far ahead it is; the date where that says more. */
+function distance(date) {
+  const seconds = Math.round((date - Date.now()) / 1000);
+  if (Math.abs(seconds) >= NEAR_SECONDS) return dated.format(date);
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS.at(-1);
+  return distant.format(Math.trunc(seconds / size), unit);
+}
+
 function localTimes(root) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   for (const time of root.querySelectorAll("time")) {
-    time.title = time.dateTime;
+    const date = new Date(time.dateTime);
+    time.title = exact.format(date);
     if (time.dataset.relative === "") continue;
-    time.textContent = format.format(new Date(time.dateTime));
+    const told = time.dataset.exact === "" ? dated.format(date) : distance(date);
+    if (time.textContent !== told) time.textContent = told; // else what a person selects stays selected
+  }
+}
+
+/** What scrolls sideways can be scrolled by the keyboard. */
+function scrollers(root) {
+  for (const frame of root.querySelectorAll(".wide")) {
+    if (frame.scrollWidth > frame.clientWidth) frame.tabIndex = 0;
+    else frame.removeAttribute("tabindex");
   }
 }
 
@@ -44,6 +67,7 @@ function replace(live, fresh) {
   const focused = live.contains(document.activeElement) ? pathOf(document.activeElement) : null;
   localTimes(fresh);
   live.replaceWith(fresh);
+  scrollers(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) (fresh.querySelector(focused) ?? document.getElementById("main")).focus();
 }
@@ -99,6 +123,7 @@ async function loop() {
   let away = false;
   for (;;) {
     await new Promise((wake) => setTimeout(wake, REFRESH_MS));
+    localTimes(document);
     try {
       await refresh();
       if (away) tell("Connected again.");
@@ -111,4 +136,6 @@ async function loop() {
 }
 
 localTimes(document);
+scrollers(document);
+addEventListener("resize", () => scrollers(document));
 if (document.getElementById("live").dataset.refreshed === "") loop();

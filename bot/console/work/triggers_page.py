@@ -38,7 +38,7 @@ async def triggers(_request: web.Request, do: Operations) -> Html:
 
 
 def _trigger(row: View) -> Sequence[str | Html]:
-    until = (", until ", moment(row["ends_at"])) if row["ends_at"] else ()
+    until = (", until ", moment(row["ends_at"], exact=True)) if row["ends_at"] else ()
     by = tag("div", "in the settings" if row["by_file"] else f"by {legible(row['by'])}", *until, class_="faint")
     to = tag("div", f"reports to {legible(row['to']) or 'its room'}", class_="faint")
     last = tag("div", moment(row["fired_at"]), class_="faint") if row["fired_at"] else None

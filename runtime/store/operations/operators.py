@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select, update
+from sqlalchemy import Integer, and_, bindparam, func, literal_column, select, update
 
 from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionKey
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
@@ -21,7 +21,7 @@ from runtime.store.delivery.moves import LOCK_DELIVERY
 from runtime.store.delivery.open_deliveries import PARTS_OF, part_of
 from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
 from runtime.store.runs.suspects import AT_WORK
-from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps
+from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
@@ -54,7 +54,12 @@ STEPS_OF_RUN = (
         steps.c.result,
         steps.c.started_at,
         steps.c.ended_at,
+        steps.c.called_at,
+        func.coalesce(usage.c.input_tokens, 0),
+        func.coalesce(usage.c.output_tokens, 0),
+        func.coalesce(usage.c.cost_micros, 0),
     )
+    .outerjoin(usage, and_(usage.c.run_id == steps.c.run_id, usage.c.step == steps.c.number))
     .where(steps.c.run_id == bindparam("run"))
     .order_by(steps.c.number)
 )
@@ -186,8 +191,10 @@ def run_detail(run_id: RunId) -> Op[tuple[RunRow, list[StepRow]] | None]:
             maybe_moment(started),
             maybe_moment(ended),
             granted.get(n, ""),
+            maybe_moment(called),
+            *used,
         )
-        for n, kind, tool, arguments, state, result, started, ended in step_rows
+        for n, kind, tool, arguments, state, result, started, ended, called, *used in step_rows
     ]
 
 

@@ -338,7 +338,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "peer": CHOSEN_NAME,
         "task": VENDOR_ID,
         "context": VENDOR_ID,
-        "sealed": Fixed("a question, sealed with the key of the nodes", Forgets.NONE),
+        "sealed": Fixed("a question, sealed with the key of the nodes", Forgets.DIGEST),
     },
     "skill_locks": {
         "name": CHOSEN_NAME,

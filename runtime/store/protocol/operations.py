@@ -50,7 +50,10 @@ class RoomWork:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """`allowed_by` is the grant by which nobody was asked about it, with whose it is."""
+    """`allowed_by` is the grant by which nobody was asked about it, with whose it is. A model call alone costs.
+
+    `called_at` is when a tool was called, which may have waited from then on for `started_at`; None for what waited for nothing.
+    """
 
     number: int
     kind: str
@@ -61,6 +64,10 @@ class StepRow:
     started_at: datetime | None
     ended_at: datetime | None
     allowed_by: str = ""
+    called_at: datetime | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ async def test_a_run_is_read_with_its_steps(stage: Stage) -> None:
         (2, "tool", LIST.tool, StepState.OPEN, ""),
         (3, "tool", SHELL.tool, StepState.DONE, "no"),
     ]
+    assert [(s.input_tokens, s.output_tokens, s.cost_micros) for s in steps] == [(10, 5, 7), (0, 0, 0), (0, 0, 0)]
+    assert [s.called_at for s in steps] == [None, stage.clock(), None]
 
 
 async def test_an_unknown_run_is_none(stage: Stage) -> None:

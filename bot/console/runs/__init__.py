@@ -1,0 +1,1 @@
+"""Pages of runs: the list, and one with its steps in time."""
