@@ -88,7 +88,8 @@ def clear_deleted(duty: Duty, now: datetime, limit: int) -> Op[Cleared | None]:
     """One slice of each room that was deleted and not taken back; rooms of which nothing is left are told."""
     if not (yield from held(duty)):
         return None
-    removed, bare = 0, []
+    removed = 0
+    bare: list[Address] = []
     for address, _, deleted_at in (yield TO_REMOVE, {"now": micros(now)}):
         if (yield SAID_SINCE, {"room": address, "deleted_at": deleted_at})[0][0]:
             yield NO_MORE, {"room": address}  # somebody goes on there
