@@ -154,7 +154,7 @@ def said(
 
 
 def _with(taken: Taken, ended: EndedOpen) -> Taken:
-    """What was taken in, with what ended for it."""
+    """Result of taking in, with what ended for it."""
     return replace(
         taken,
         lane_ready=taken.lane_ready or ended.woken,

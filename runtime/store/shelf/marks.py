@@ -43,7 +43,7 @@ def marks_of(owner: Identity) -> Op[Mapping[str, Kept]]:
 
 
 def deleted_by(owner: Identity) -> Op[Mapping[str, int]]:
-    """When each of somebody's deleted rooms was deleted, in microseconds."""
+    """Time at which each of somebody's deleted rooms was deleted, in microseconds."""
     rows = yield DELETED_BY, {"owner": owner}
     return {row[0]: row[1] for row in rows}
 

@@ -1,4 +1,4 @@
-"""What is left of deleted conversations goes, by the rules of retention: nothing that is still open is touched."""
+"""Removal of what is left of deleted conversations, by the rules of retention: nothing that is still open is touched."""
 
 from __future__ import annotations
 
