@@ -7,7 +7,7 @@ material for whoever claims it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
 from runtime.contract import (
@@ -30,6 +30,7 @@ from runtime.contract import (
 from runtime.errors import ToolRetry
 from runtime.text.outside import material
 from tools.kit.declare import tool
+from tools.kit.parameters import moment_in
 
 TIMEOUT: Final = timedelta(seconds=30)
 STEPS_MAX: Final = 30
@@ -151,13 +152,7 @@ def step_of(given: Mapping[str, str]) -> PlanStep:
 
 def due_at(text: str) -> datetime | None:
     """The time that is written so; without a zone it is in UTC. Errors: ToolRetry for anything else."""
-    if not text.strip():
-        return None
-    try:
-        at = datetime.fromisoformat(text.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise ToolRetry(f"{text[:40]!r} isn't a date and time. Write it as 2026-12-01T09:00+01:00.") from error
+    return moment_in(text, "a date and time", "2026-12-01T09:00+01:00")
 
 
 # ------------------------------------------------------------------------------------------------------------ the words

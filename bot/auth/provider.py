@@ -61,9 +61,11 @@ class Provider:
         return OpenIdClient(self.terms, now=self._now, timeout=PROVIDER_TIMEOUT, heard=heard)
 
     async def endpoints(self) -> Endpoints:
+        if kept := self._kept(self._endpoints, METADATA_KEPT_FOR):
+            return kept  # whoever has them waits for nobody who asks
         async with self._lock:
-            if self._endpoints and self._is_young(self._endpoints[0], METADATA_KEPT_FOR):
-                return self._endpoints[1]
+            if kept := self._kept(self._endpoints, METADATA_KEPT_FOR):
+                return kept
             found = await self._told(self.client().endpoints)
             self._endpoints = (self._ticks(), found)
             return found
@@ -113,9 +115,11 @@ class Provider:
     async def _known_keys(self, age: timedelta) -> list[PyJWK]:
         """The keys, read anew unless they are younger than `age`."""
         endpoints = await self.endpoints()
+        if kept := self._kept(self._keys, age):
+            return kept
         async with self._lock:
-            if self._keys and self._is_young(self._keys[0], age):
-                return self._keys[1]
+            if kept := self._kept(self._keys, age):
+                return kept
             found = await self._told(partial(self._read_keys, endpoints))
             self._keys = (self._ticks(), found)
             return found
@@ -134,6 +138,9 @@ class Provider:
         except IssuerError as error:
             self._failed = (self._ticks(), error)
             raise
+
+    def _kept(self, found: tuple[float, T] | None, age: timedelta) -> T | None:
+        return found[1] if found and self._is_young(found[0], age) else None
 
     def _is_young(self, at: float, age: timedelta) -> bool:
         return self._ticks() - at < age.total_seconds()

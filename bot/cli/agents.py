@@ -17,7 +17,19 @@ from bot.cli.policy import (
     show_ruling,
 )
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, place_of, settings_of
+from bot.terminal.options import (
+    AsJson,
+    CallArguments,
+    CallEffect,
+    CallPeople,
+    CallRoom,
+    ConfigFile,
+    Yes,
+    ask_first,
+    ask_operator,
+    place_of,
+    settings_of,
+)
 from bot.terminal.output import clean, show_facts, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -141,21 +153,10 @@ def may(
     context: typer.Context,
     name: Name,
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="Tool to call.")],
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--arg",
-            metavar="NAME=VALUE",
-            help="An argument of the call; NAME:=JSON for one that isn't text. Repeatable.",
-        ),
-    ] = None,
-    room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
-    person: Annotated[
-        list[str] | None, typer.Option("--person", help="Name or identity of the person who asks. Repeatable.")
-    ] = None,
-    effect: Annotated[
-        str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
-    ] = "",
+    arg: CallArguments = None,
+    room: CallRoom = "",
+    person: CallPeople = None,
+    effect: CallEffect = "",
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:

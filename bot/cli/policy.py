@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, place_of, settings_of
+from bot.terminal.options import (
+    AsJson,
+    CallArguments,
+    CallEffect,
+    CallPeople,
+    CallRoom,
+    ConfigFile,
+    Last,
+    Which,
+    ask_operator,
+    place_of,
+    settings_of,
+)
 from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -45,22 +57,10 @@ def add_to(cli: typer.Typer) -> None:
 def try_call(
     context: typer.Context,
     tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--arg",
-            metavar="NAME=VALUE",
-            help="An argument of the call; NAME:=JSON for one that isn't text. Repeatable.",
-        ),
-    ] = None,
-    room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
-    person: Annotated[
-        list[str] | None,
-        typer.Option("--person", help="Name or identity of the person who asks. Repeatable."),
-    ] = None,
-    effect: Annotated[
-        str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
-    ] = "",
+    arg: CallArguments = None,
+    room: CallRoom = "",
+    person: CallPeople = None,
+    effect: CallEffect = "",
     agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "main",
     mode: Annotated[
         str, typer.Option("--mode", help="Mode of the conversation: normal, read-only or plan.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,6 +13,7 @@ from bot.doors.callers import Caller
 from bot.doors.rooms import NOT_YOURS, ProgramRooms
 from bot.operator.context import OperatorContext
 from runtime.chat.cards.card_facts import labels_of
+from runtime.cluster.notifier import rung
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -168,7 +169,7 @@ class Conversing:
             left = end - loop.time()
             if found.state.is_over or left <= 0:
                 return
-            await _rung(rings, min(left, LOOK_AGAIN.total_seconds()))
+            await rung(rings, min(left, LOOK_AGAIN.total_seconds()))
 
     async def answered(self, caller: Caller, signal_id: str, within: timedelta) -> Followed:
         """The message once it is over or asks people something, or as it is after `within`."""
@@ -201,12 +202,3 @@ class Conversing:
         if verdict.outcome is Outcome.DUPLICATE:
             await self._same(verdict.signal_id, signal)
         return TakenIn(verdict.signal_id, verdict.outcome, verdict.notice or "")
-
-
-async def _rung(rings: AsyncIterator[str], seconds: float) -> None:
-    """Until it rings, at most `seconds`."""
-    try:
-        async with asyncio.timeout(seconds):
-            await anext(rings)
-    except TimeoutError:
-        return

@@ -18,7 +18,7 @@ from bot.doors.table import JSON_NEEDED, Asked, Door, Query
 from bot.http.operator_api import values_of
 from bot.operator.api import OPERATIONS, Form, Operation
 from bot.operator.context import OperatorContext
-from bot.operator.operations import Operations
+from bot.operator.operations import DONE_BY, Operations
 from bot.operator.views import View
 from runtime.contract import Address, ApprovalKind
 from runtime.domain.ids import digest
@@ -92,7 +92,7 @@ def operation_doors(context: OperatorContext, rooms: ProgramRooms) -> list[Door]
 
 def _door(operation: Operation, group: str, context: OperatorContext, rooms: ProgramRooms) -> Door:
     done = OperationDoor(operation, context, rooms)
-    told = inspect.getdoc(getattr(Operations, operation.name)) or ""
+    told = inspect.getdoc(getattr(DONE_BY[operation.name], operation.name)) or ""
     words = SUMMARIES.get(operation.name) or told.partition("\n")[0]
     return Door(
         method=operation.method,
@@ -136,7 +136,8 @@ class OperationDoor:
         self._operation = operation
         self._context = context
         self._rooms = rooms
-        self.lists = str(inspect.signature(getattr(Operations, operation.name)).return_annotation).startswith("list")
+        done = getattr(DONE_BY[operation.name], operation.name)
+        self.lists = str(inspect.signature(done).return_annotation).startswith("list")
 
     async def serve(self, asked: Asked) -> web.Response:
         operation, caller, request = self._operation, asked.caller, asked.request

@@ -406,6 +406,7 @@ class OperatorApi:
 
     @post("/memories/{id}/delete")
     async def delete_memory(self, name: str) -> View: ...
+
     @get("/knowledge")
     async def knowledge(self) -> list[View]: ...
 

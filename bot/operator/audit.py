@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
 from runtime.audit.anchor import HeadMissing
 from runtime.audit.published import Anchors, SignedEnds
@@ -112,3 +113,21 @@ async def _walk(book: Audit, verifier: Verifier) -> Verifier:
 
 def _told(rows: int, fault: str | None, removed: int = 0, unsealed: int = 0) -> View:
     return {"whole": fault is None, "rows": rows, "fault": fault, "removed": removed, "unsealed": unsealed}
+
+
+@by_role
+class AuditApi(PartialApi):
+    """The audit: its newest rows, its export and its check."""
+
+    async def audit(self, kind: str = "", limit: int = 100) -> list[View]:
+        """The newest rows of the audit, of one kind or of all."""
+        return await newest(self._store.audit, kind, limit, self._context.mask)
+
+    async def export_audit(self, fields: Mapping[str, Any]) -> View:
+        """A page of sealed rows behind the number `after`, with what is signed of them."""
+        if not isinstance(after := fields.get("after", 0), int):
+            raise Refusal(400, "`after` must be the number of a row.")
+        return await exported(self._store.audit, self._context.ends, after)
+
+    async def verify_audit(self) -> View:
+        return await verify(self._store.audit, ends=self._context.ends)

@@ -10,10 +10,12 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from runtime.chat.views.goals import SetGoal
 from runtime.cluster.topics import LANES
 from runtime.contract import Address, Json, Notifier, Now, OccurrenceId, RunId
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import (
     PLAN_FILE,
@@ -188,3 +190,58 @@ def _text(data: bytes, path: Path) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise Refusal(400, f"{path} is no text in UTF-8.") from error
+
+
+@by_role
+class HarnessApi(PartialApi):
+    """Long work by the plan of a room."""
+
+    async def harness_runs(self) -> list[View]:
+        """Long work, newest first."""
+        await self._context.refresh()
+        return await self._entitled(await self._harness.listed())
+
+    async def init_harness(self, to: str, text: str, agent: str = "") -> View:
+        """Write the plan of long work into the workspace of a room. `text` is a goal, as in a chat."""
+        return await self._harness.begin_files(await self._work_room(to), self._agent_named(agent), text)
+
+    async def run_harness(self, to: str, agent: str = "") -> View:
+        """Begin long work by the plan of a room."""
+        room = await self._work_room(to)
+        return await self._one_entitled(await self._harness.begin(room, self._agent_named(agent), self.actor))
+
+    async def harness_run(self, which: str) -> View:
+        """One of them with its turns, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._harness.shown(which))
+
+    async def resume_harness(self, which: str) -> View:
+        return await self._one_entitled(await self._harness.resume(which, self.actor))
+
+    async def _work_room(self, to: str) -> Address:
+        room = await self._room_meant(to)
+        if room is None:
+            raise Refusal(400, "Long work needs a room: write it as `--to slack:work/C1`.")
+        return room
+
+    def _agent_named(self, name: str) -> str:
+        known = [str(one["name"]) for one in self._context.agents()]
+        if name and name not in known:
+            raise Refusal(404, f"There is no agent {name!r}. There are: {', '.join(known)}.")
+        return name or MAIN
+
+    @property
+    def _harness(self) -> HarnessOperations:
+        has = self._context
+        return HarnessOperations(
+            store=has.store,
+            folders=has.folders,
+            bounds=has.goals,
+            notifier=has.notifier,
+            named=has.named,
+            called=has.called,
+            mask=has.mask,
+            new_id=has.new_id,
+            now=has.now,
+            door=has.door,
+        )

@@ -62,25 +62,12 @@ from bot.settings.secrets import (
     uses,
     without_password,
 )
+from bot.settings.sections.operating import Log, Metrics, Nodes, Operators, Outbox, Retention, Telemetry
+from bot.settings.sections.rooms import Access, RoomTable, Sessions, Web
+from bot.settings.sections.runs import Files, Run, Tools
+from bot.settings.sections.secrets import Secrets
 from bot.settings.skills.tables import SkillsSection
 from bot.settings.sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
-from bot.settings.tables import (
-    Access,
-    Files,
-    Log,
-    Metrics,
-    Nodes,
-    Operators,
-    Outbox,
-    Retention,
-    RoomTable,
-    Run,
-    Secrets,
-    Sessions,
-    Telemetry,
-    Tools,
-    Web,
-)
 from bot.settings.telemetry import find_collector
 from bot.settings.tools.databases import DatabaseTable
 from bot.settings.tools.folder import add_tools_folder

@@ -33,6 +33,19 @@ InRoom = Annotated[
 WithIds = Annotated[bool, typer.Option("--ids", help="Show rooms by their addresses.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Don't ask first. Needed without a terminal.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+CallArguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arg", metavar="NAME=VALUE", help="An argument of the call; NAME:=JSON for one that isn't text. Repeatable."
+    ),
+]
+CallRoom = Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")]
+CallPeople = Annotated[
+    list[str] | None, typer.Option("--person", help="Name or identity of the person who asks. Repeatable.")
+]
+CallEffect = Annotated[
+    str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
+]
 
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from adapters.webhook.settings import identity_of
+from bot.settings.sections.rooms import RoomTable
 from bot.settings.settings import Settings
-from bot.settings.tables import RoomTable
 from bot.wiring.identities import given
 from bot.wiring.knowledge.packs import packs_of
 from runtime.contract import Address, Identity

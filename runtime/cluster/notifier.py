@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 from weakref import WeakSet
@@ -50,6 +51,13 @@ class Listener:
             return False
         self.forget()
         return True
+
+
+async def rung(rings: AsyncIterator[str], seconds: float) -> None:
+    """Wait until it rings, at most `seconds`."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await anext(rings)
 
 
 class LocalNotifier:

@@ -12,8 +12,8 @@ FIRST_HASH: Final = ""
 """What the first row calls the hash before it."""
 
 
-class SealedRow(Protocol):
-    """Fields of an audit row that the chain covers."""
+class AuditFact(Protocol):
+    """Fields of an audit row that tell what happened."""
 
     @property
     def number(self) -> int | None: ...
@@ -27,6 +27,11 @@ class SealedRow(Protocol):
     def subject(self) -> str: ...
     @property
     def detail(self) -> str: ...
+
+
+class SealedRow(AuditFact, Protocol):
+    """Fields of an audit row that the chain covers."""
+
     @property
     def previous(self) -> str: ...
     @property

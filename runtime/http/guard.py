@@ -191,7 +191,8 @@ def _is_ours(origin: str, host: str) -> bool:
 def check_page(request: web.Request) -> None:
     """For a route of `open_paths` where a cookie, or a proxy's sign-in, is to count: as routes of the page are checked, and
     reads too, because any page may open a WebSocket here. Errors: Refusal 421, 403."""
-    _check_host(request, request[_known_hosts])
+    known = request[_known_hosts]
+    _check_host(request, known)
     _check_origin(request)
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     is_ours = _is_ours(origin, request.headers["Host"]) if origin else "Upgrade" not in request.headers

@@ -137,8 +137,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
-    "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
-    "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
+    "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
+    "bot/operator/people.py": (frozenset({"add_person", "pair", "rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
     "bot/operator/harness.py": (frozenset({"begin_goal"}), "the words of a plan, cleaned as they are read"),
     "bot/operator/work/workflows.py": (

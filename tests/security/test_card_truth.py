@@ -21,7 +21,7 @@ from adapters.web.events import _told
 from bot.cli import chat
 from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
-from bot.operator import views
+from bot.operator.approvals.questions import approval_view
 from bot.terminal import output
 from runtime.chat.cards import card_facts, listing, open_cards, settled_cards
 from runtime.chat.cards.calls import shown_call
@@ -160,7 +160,7 @@ def _on_the_page(row: Approval) -> str:
 
 
 def _in_the_console(row: Approval) -> str:
-    return _pre(_unfolded(str(pieces.question(views.approval(row, str, str)))))
+    return _pre(_unfolded(str(pieces.question(approval_view(row, str, str)))))
 
 
 def _unfolded(html: str) -> str:
@@ -168,7 +168,7 @@ def _unfolded(html: str) -> str:
 
 
 def _in_the_consoles_list(row: Approval) -> str:
-    _, what, *_ = pieces.settled(views.approval(row, str, str))
+    _, what, *_ = pieces.settled(approval_view(row, str, str))
     return _pre(str(what))
 
 
@@ -178,7 +178,7 @@ def _pre(html: str) -> str:
 
 
 def _in_a_table(row: Approval) -> str:
-    view = {**views.approval(row, str, str), "call": in_a_line(row.arguments)}
+    view = {**approval_view(row, str, str), "call": in_a_line(row.arguments)}
     assert "call" in APPROVAL_COLUMNS
     return output.word(view["call"])
 
@@ -218,7 +218,7 @@ PIECES: Final[Mapping[str, Callable[[Approval], list[Piece]]]] = {
     "Telegram": lambda row: as_telegram(json.loads(telegram.render(_content(row))[0].body)),
     "Discord": lambda row: as_discord(json.loads(discord.render(_content(row))[0].body)["content"]),
     "page": lambda row: as_html(json.loads(web.render(_content(row)).body)["html"]),
-    "console": lambda row: as_html(str(pieces.question(views.approval(row, str, str)))),
+    "console": lambda row: as_html(str(pieces.question(approval_view(row, str, str)))),
 }
 """Surfaces that people decide by, each read back from what it draws."""
 
@@ -409,7 +409,7 @@ def test_the_page_and_the_console_fold_the_whole_call_under_both_ends() -> None:
     row = _asks({"command": "echo " + "x" * LONG + " && rm -rf ~/important"})
     for html in (
         json.loads(web.render(_content(row)).body)["html"],
-        str(pieces.question(views.approval(row, str, str))),
+        str(pieces.question(approval_view(row, str, str))),
     ):
         folded = html.partition("<details")[2].partition("</details>")[0]
         assert "<summary>Show all 60,027 characters</summary>" in folded
@@ -433,14 +433,14 @@ def _short(arguments: str) -> Iterator[str]:
 
 def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     for _, text in hidden.commands():
-        row = views.approval(_asks({"command": text}), str, str)
+        row = approval_view(_asks({"command": text}), str, str)
         chat._how_it_ended({"approvals": [row], "run": None})
         told = capsys.readouterr().err.partition(f"{row['question']} ")[2].partition("\nAnswer it:")[0]
         assert (meant(told), hidden.hides(told)) == (text, "")
 
 
 def test_a_table_cuts_nothing_off(capsys: pytest.CaptureFixture[str]) -> None:
-    row = {**views.approval(_asks({"command": "echo " + "x" * 900 + "&& rm"}), str, str)}
+    row = {**approval_view(_asks({"command": "echo " + "x" * 900 + "&& rm"}), str, str)}
     output.show_rows([{**row, "call": in_a_line(row["arguments"])}], APPROVAL_COLUMNS, empty="")
     told = capsys.readouterr().out
     assert (told.count("x"), "&& rm" in told, "…" in told) == (900 + APPROVAL_COLUMNS["call"].count("x"), True, False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from runtime.contract import Json, ToolContext
+from runtime.errors import ToolRetry
 
 # Strict, so that "3" is not silently an integer: the model is told and writes what it meant.
 STRICT = ConfigDict(strict=True)
@@ -154,6 +156,17 @@ def shape(value: Json) -> str:
             return f"a list of {len(value)}"
         case _:
             return "an object"
+
+
+def moment_in(text: str, called: str, example: str) -> datetime | None:
+    """The time that an argument writes, None for none; without a zone it is in UTC. Errors: ToolRetry for anything else."""
+    if not text.strip():
+        return None
+    try:
+        at = datetime.fromisoformat(text.strip())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ToolRetry(f"{text[:40]!r} isn't {called}. Write it as {example}.") from error
 
 
 def _listed(values: list[Any], *, quote: bool = True) -> str:

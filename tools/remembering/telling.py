@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryKind, ScopeKind, Trust
-from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip, visible
 from runtime.text.outside import material
+from tools.kit.parameters import moment_in
 
 TEXT_SHOWN_CHARS: Final = 600
 """Characters of a memory, or of a message, in a list."""
@@ -91,10 +91,4 @@ def _message(one: FoundMessage) -> str:
 
 def moment_of(text: str) -> datetime | None:
     """The day or time that is written so; without a zone it is in UTC. Errors: ToolRetry for anything else."""
-    if not text.strip():
-        return None
-    try:
-        at = datetime.fromisoformat(text.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise ToolRetry(f"{text[:40]!r} isn't a day. Write it as 2026-12-01.") from error
+    return moment_in(text, "a day", "2026-12-01")

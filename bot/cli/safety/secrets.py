@@ -213,7 +213,7 @@ def _entry(value: str, hosts: tuple[str, ...]) -> Entry:
 
 
 def _hosts(text: str) -> tuple[str, ...]:
-    from bot.settings.tables import SECRET_HOST
+    from bot.settings.sections.secrets import SECRET_HOST
 
     hosts = tuple(dict.fromkeys(filter(None, (one.strip().lower() for one in text.split(",")))))
     if wrong := next((one for one in hosts if not SECRET_HOST.fullmatch(one)), None):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from runtime.cluster.notifier import rung
 from runtime.errors import StoreError
 
 if TYPE_CHECKING:
@@ -40,6 +39,4 @@ class PushWatch:
                     await pusher.rest()
             except StoreError as error:
                 log.debug("push notifications wait", reason=str(error))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PUSH_IDLE_LOOK.total_seconds()):
-                    await anext(self._rung)
+            await rung(self._rung, PUSH_IDLE_LOOK.total_seconds())

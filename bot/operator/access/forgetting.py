@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.people import done
 from bot.operator.views import View
 from runtime.contract import PEOPLE, Role
@@ -144,3 +145,29 @@ def _view(one: Forgetting) -> View:
         "done": is_done,
         "began_at": one.wanted_at.isoformat(timespec="seconds"),
     }
+
+
+@by_role
+class ForgettingApi(PartialApi):
+    """Forgetting and exporting a person."""
+
+    async def forget_person(self, name: str, confirm: str = "") -> View:
+        """Begin to forget somebody for good, with their name once more as `confirm`; without it tell what that would do."""
+        return await (self._forgetting.begin(name, confirm) if confirm else self._forgetting.preview(name))
+
+    async def continue_forgetting(self, which: str) -> View:
+        """One slice of it. A running process goes on by itself too."""
+        return await self._forgetting.proceed(which)
+
+    async def forgettings(self) -> list[View]:
+        return await self._forgetting.listed()
+
+    async def export_person(self, name: str) -> View:
+        return await self._forgetting.export(name)
+
+    async def export_page(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._forgetting.export_page(name, fields)
+
+    @property
+    def _forgetting(self) -> ForgetOperations:
+        return ForgetOperations(self._context, self.actor)

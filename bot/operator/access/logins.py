@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
+from runtime.cluster.topics import COOLDOWNS
 from runtime.contract import Now
 from runtime.http.errors import Refusal
 from runtime.store.logins.rows import KeptLogin, NewGrant
@@ -95,3 +97,27 @@ def _missing(name: str) -> View:
         "trouble": "",
         **nothing,
     }
+
+
+@by_role
+class LoginsApi(PartialApi):
+    """Sign-ins at issuers and MCP servers."""
+
+    async def logins(self) -> list[View]:
+        """Sign-ins at issuers and MCP servers, each with its end."""
+        return await self._logins.listed()
+
+    async def keep_login(self, name: str, fields: Mapping[str, Any]) -> View:
+        kept = await self._logins.keep(name, fields, self.actor)
+        for one in self._context.models():  # those that rested for want of a token are asked again
+            if one.given.login == name and await self._store.cooldowns.clear(one.name, self.actor.person.name):
+                self._context.notifier.notify(COOLDOWNS)
+        return kept
+
+    async def drop_login(self, name: str) -> View:
+        return await self._logins.drop(name, self.actor)
+
+    @property
+    def _logins(self) -> LoginOperations:
+        has = self._context
+        return LoginOperations(has.store.logins, has.logins(), has.now)

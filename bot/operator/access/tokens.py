@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role, role_of
 from bot.operator.views import View, at
 from runtime.calendar.errors import WhenError
 from runtime.calendar.until import until
@@ -123,3 +124,34 @@ def _until(text: str, now: datetime) -> datetime | None:
         return until(text, zone=UNTIL_ZONE, now=now)
     except WhenError as error:
         raise Refusal(400, str(error)) from error
+
+
+@by_role
+class TokensApi(PartialApi):
+    """Tokens of programs."""
+
+    async def tokens(self) -> list[View]:
+        """Tokens of programs, by name."""
+        return await self._tokens.listed()
+
+    async def make_token(
+        self,
+        name: str,
+        role: str = "user",
+        agents: Sequence[str] = (),
+        rooms: Sequence[str] = (),
+        until: str = "",
+        per_minute: str = "",
+    ) -> View:
+        """Make a program a token, which is in this answer and nowhere else."""
+        wanted = WantedToken(name, role_of(role), agents, rooms, until, per_minute)
+        return await self._tokens.made(wanted, self.actor)
+
+    async def revoke_token(self, name: str) -> View:
+        """End a token: its program is let in no more."""
+        return await self._tokens.revoked(name, self.actor)
+
+    @property
+    def _tokens(self) -> TokenOperations:
+        has = self._context
+        return TokenOperations(has.store.programs, has.now, [row["name"] for row in has.agents()])

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.operator.context import OperatorContext
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import clip
@@ -83,3 +84,21 @@ def event(one: Event, began_at: datetime) -> View:
 
 def _at(at: datetime) -> str:
     return at.isoformat(timespec="microseconds")
+
+
+@by_role
+class TracesApi(PartialApi):
+    """Traces of messages."""
+
+    async def trace(self, message: str) -> View:
+        """Trace of a message, or what may be meant."""
+        await self._context.refresh()
+        found = await trace(self._context, message)
+        if found["trace"]:
+            return {**found, "trace": await self._one_entitled(found["trace"])}
+        return {**found, "matches": await self._entitled(found["matches"])}
+
+    async def traceable(self, room: str = "", limit: int = 100) -> list[View]:
+        """The newest messages."""
+        await self._context.refresh()
+        return await self._entitled(await traceable(self._context, room, limit))

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from bot.wiring.events.readers import FeedbackReaders
 from runtime.contract import Address
@@ -15,6 +16,7 @@ from runtime.domain.events.event import Event, Only
 from runtime.domain.events.feedback import Feedback
 from runtime.http.errors import Refusal
 from runtime.timeline.run_events import run_events
+from runtime.timeline.trail import Thing
 
 CUT_SHORT: Final = (
     "Events up to {gone:,} are no longer kept. The oldest is {oldest:,}: go on after {gone}, or after 0 for the oldest."
@@ -126,3 +128,41 @@ class EventOperations:
             "run": one.run,
             "delivery": one.delivery,
         }
+
+
+@by_role
+class EventsApi(PartialApi):
+    """Events, their sinks, checkpoints and feedback."""
+
+    async def events(
+        self, after: int = 0, limit: int = 100, room: str = "", session: str = "", run: str = "", word: str = ""
+    ) -> View:
+        """Events behind a number, in order. Errors: Refusal 410, with the oldest number, where some of them are gone."""
+        wanted = Only(
+            session=session,
+            room=str(await self._room_meant(room) or ""),
+            run=await self._meant(run, Thing.RUN) if run else "",
+            words=(word,) if word else (),
+        )
+        return await self._events.page(after, limit, wanted)
+
+    async def run_events(self, run_id: str, after: int = 0) -> list[View]:
+        """Events of one run behind a number of theirs."""
+        return await self._events.of_run(await self._meant(run_id, Thing.RUN), after)
+
+    async def event_sinks(self) -> list[View]:
+        """Cursors of the sinks."""
+        return await self._events.sinks()
+
+    async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:
+        """The last part on screen in each room."""
+        return await self._events.checkpoints(await self._room_meant(room), limit)
+
+    async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]:
+        """Ratings of the last days. Errors: Refusal 403 for whoever doesn't read it."""
+        await self._events.must_read_feedback(self.actor)
+        return await self._events.feedback(days, await self._room_meant(room), limit)
+
+    @property
+    def _events(self) -> EventOperations:
+        return EventOperations(self._context)

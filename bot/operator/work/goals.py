@@ -8,10 +8,11 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
-from bot.operator.work.ended import tell_of
+from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.goals import SetGoal
-from runtime.contract import Address, Notifier, RunId
+from runtime.contract import RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.progress import GoalStanding, GoalTurn, told_turns
 from runtime.domain.runs import WaitKind
@@ -31,12 +32,10 @@ FOR_A_PERSON: Final = "a person"
 
 @dataclass(frozen=True, slots=True)
 class GoalOperations:
-    """Goals as operators call things. `stop_run` ends a run at work here."""
+    """Goals as operators call things."""
 
     store: Store
-    notifier: Notifier
-    stop_run: Callable[[RunId], object]
-    nudge: Callable[[Address], None]
+    hearers: Hearers
     named: Named
     called: Named
     mask: Callable[[str], str]
@@ -63,7 +62,7 @@ class GoalOperations:
         ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name) if one.run else None
         if ended is None:
             raise Refusal(409, GOAL_NOT_BEGUN)
-        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
+        self.hearers.tell(ended)
         return await self.shown(one.id)
 
     async def _cost(self, one: SetGoal) -> int:
@@ -147,3 +146,25 @@ def _state(one: GoalTurn) -> str:
     if one.verdict is None:
         return TURN_JUDGED if one.candidate else TURN_AT_WORK
     return "accepted" if one.verdict.passed else "not accepted"
+
+
+@by_role
+class GoalsApi(PartialApi):
+    """Goals that were set."""
+
+    async def goals(self, state: str = "") -> list[View]:
+        """Goals that were set, newest first."""
+        return await self._entitled(await self._goals.listed(state))
+
+    async def goal(self, name: str) -> View:
+        """One, by its id or the end of that, with its turns and verdicts."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._goals.shown(name))
+
+    async def stop_goal(self, name: str) -> View:
+        return await self._one_entitled(await self._goals.stop(name, self.actor))
+
+    @property
+    def _goals(self) -> GoalOperations:
+        has = self._context
+        return GoalOperations(has.store, hearers_of(has), has.named, has.called, has.mask)

@@ -8,13 +8,15 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
-from bot.operator.work.ended import tell_of
+from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.handed_on import Branch, Tree, branches, lasted, stands
-from runtime.contract import Address, ChildState, Notifier, RunId
+from runtime.contract import Address, ChildState, RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
 from runtime.store.delegation.store import DelegationStore
+from runtime.timeline.trail import Thing
 
 MICROS_PER_DOLLAR: Final = 1_000_000
 UNKNOWN_PIECE: Final = (
@@ -24,12 +26,10 @@ UNKNOWN_PIECE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HandedOn:
-    """Pieces of work as operators call things. `stop` ends a run at work here, and `nudge` wakes the courier of a room."""
+    """Pieces of work as operators call things."""
 
     store: DelegationStore
-    notifier: Notifier
-    stop_run: Callable[[RunId], object]
-    nudge: Callable[[Address], None]
+    hearers: Hearers
     named: Named
     called: Named
     mask: Callable[[str], str]
@@ -66,7 +66,7 @@ class HandedOn:
         ended = await self.store.end_child(child, actor.person.name)
         if ended is None:
             raise Refusal(409, "This is over already.")
-        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
+        self.hearers.tell(ended)
         row = await self.shown(child)
         return {**row, "told": f"Stopped: {row['agent']}, {row['goal']}"}
 
@@ -110,3 +110,28 @@ class HandedOn:
             "deadline_at": at(child.deadline),
             "ended_at": at(child.ended_at),
         }
+
+
+@by_role
+class HandedOnApi(PartialApi):
+    """Work that agents handed on."""
+
+    async def handed_on(self, state: str = "", room: str = "", run: str = "") -> list[View]:
+        """Pieces of work that agents handed on, tree by tree: newest first, of one room, or around one run."""
+        where = await self._room_meant(room)
+        if not run:
+            return await self._entitled(await self._handed_on.listed(word_of(ChildState, state), where))
+        return await self._entitled(await self._handed_on.around(RunId(await self._meant(run, Thing.RUN))))
+
+    async def child(self, name: str) -> View:
+        """One piece, by its id or the end of that, with all below it."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._handed_on.shown(name))
+
+    async def stop_child(self, name: str) -> View:
+        return await self._handed_on.stop(name, self.actor)
+
+    @property
+    def _handed_on(self) -> HandedOn:
+        has = self._context
+        return HandedOn(has.store.delegation, hearers_of(has), has.named, has.called, has.mask)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
+from bot.wiring.knowledge.packs import search_of
 from runtime.http.errors import Refusal
 from runtime.knowledge.searching import PackSearch
 from runtime.store.protocol.memory.knowledge import NO_PARTS, Knowledge
@@ -86,3 +88,24 @@ class KnowledgeOperations:
             else "None has been read; `[[knowledge]]` in the settings names packs."
         )
         raise Refusal(404, f"No pack called {pack[:64]!r} has been read. {there}")
+
+
+@by_role
+class KnowledgeApi(PartialApi):
+    """Packs of documents, and a search in them."""
+
+    async def knowledge(self) -> list[View]:
+        """Packs of documents that have been read."""
+        return await self._knowledge.listed()
+
+    async def knowledge_documents(self, name: str) -> list[View]:
+        return await self._knowledge.shown(name)
+
+    async def search_knowledge(self, query: str, pack: str = "") -> list[View]:
+        """The best passages for a query, as an agent would find them."""
+        return await self._knowledge.searched(query, pack)
+
+    @property
+    def _knowledge(self) -> KnowledgeOperations:
+        search = search_of(self._store, self._context.meaning)
+        return KnowledgeOperations(self._store.knowledge, search, self._context.mask)

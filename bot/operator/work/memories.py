@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
@@ -177,3 +178,45 @@ def _mismatch(kind: ScopeKind, agent: str, has_room: bool, names: Sequence[str])
 def _may_see(one: Memory, actor: Actor) -> bool:
     """True for what is no person's, or the operator's own."""
     return one.scope.kind is not ScopeKind.PERSON or one.scope.subject == actor.person.id
+
+
+@by_role
+class MemoriesApi(PartialApi):
+    """Memories of rooms, agents and all."""
+
+    async def memories(self, agent: str = "", scope: str = "", room: str = "", limit: int = 100) -> list[View]:
+        """Memories of rooms, agents and all, newest first; of people the operator's own alone."""
+        memories, where = await self._memories(), await self._room_meant(room)
+        rows = await memories.listed(agent, word_of(ScopeKind, scope), where, limit, self.actor)
+        return await self._entitled(rows)
+
+    async def memory_counts(self) -> list[View]:
+        """Count what is kept, by agent and whose it is: of other people nothing else is told."""
+        return await self._entitled(await (await self._memories()).counts())
+
+    async def memory(self, name: str) -> View:
+        return await self._one_entitled(await (await self._memories()).shown(name, self.actor))
+
+    async def put_memory(
+        self, text: str, scope: str, agent: str = "", room: str = "", subject: str = "", relation: str = ""
+    ) -> View:
+        """Keep one for a room, an agent or all."""
+        kind, where = word_of(ScopeKind, scope), await self._room_meant(room)
+        if kind is None:
+            raise Refusal(400, "Say for whom: room, agent or all.")
+        return await (await self._memories()).put(text, kind, agent, where, (subject, relation), self.actor)
+
+    async def accept_memory(self, name: str) -> View:
+        return await (await self._memories()).accept(name, self.actor)
+
+    async def delete_memory(self, name: str) -> View:
+        return await (await self._memories()).delete(name, self.actor)
+
+    async def _memories(self) -> MemoryOperations:
+        has = self._context
+        people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
+        await has.refresh()
+        return MemoryOperations(
+            *(self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask),
+            agents=list(dict.fromkeys([MAIN, *(agent["name"] for agent in has.agents())])),
+        )

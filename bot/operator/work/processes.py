@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from runtime.contract import Address
 from runtime.contract.agents.processes import Process, ProcessEvent
@@ -63,3 +64,20 @@ class ProcessOperations:
 
 def _is_in(place: Address, room: Address) -> bool:
     return str(place) == str(room) or str(place).startswith(f"{room}/")
+
+
+@by_role
+class ProcessesApi(PartialApi):
+    """Programs that agents started."""
+
+    async def processes(self, room: str = "") -> list[View]:
+        """Programs that agents started, newest first."""
+        return await self._entitled(await self._processes.listed(await self._room_meant(room)))
+
+    async def stop_process(self, name: str) -> View:
+        return await self._processes.stopped(name, self.actor)
+
+    @property
+    def _processes(self) -> ProcessOperations:
+        has = self._context
+        return ProcessOperations(has.store.processes, has.named, has.called, has.mask)

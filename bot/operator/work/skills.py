@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from bot.wiring.skills.telling import told_of
 from runtime.chat.views.skills import FORM_LETTERS, ToldSkill, accepted, details, form_of
 from runtime.cluster.topics import SKILLS
 from runtime.contract import Notifier
+from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.skills.ready import Shelved
 from runtime.store.skills.store import SkillLockStore
@@ -96,3 +99,28 @@ class SkillOperations:
             "accepted_by": lock.by if lock else "",
             "accepted_at": at(lock.at) if lock and lock.at else "",
         }
+
+
+@by_role
+class SkillsApi(PartialApi):
+    """Skills of all sources."""
+
+    async def skills(self) -> list[View]:
+        """Skills of all sources, and how each stands."""
+        return await self._skills.listed()
+
+    async def skill(self, name: str) -> View:
+        return await self._skills.shown(name)
+
+    async def approve_skill(self, name: str, form: str = "") -> View:
+        """Accept a skill as it is now, or in the form that was seen."""
+        return await self._skills.approve(name, form)
+
+    async def remove_skill(self, name: str) -> View:
+        return await self._skills.remove(name)
+
+    @property
+    def _skills(self) -> SkillOperations:
+        has = self._context
+        clean = partial(has.door().clean, gate=Gate.MEMORY_WRITE)
+        return SkillOperations(has.skills, self._context.store.skills, has.notifier, has.mask, clean, self.actor)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
 from runtime.cluster.topics import LANES
 from runtime.contract import QUESTIONS, Address, Notifier, PostedTask, RunId, TaskState
@@ -86,3 +87,29 @@ def _turned(found: Turned | str) -> Turned:
     if isinstance(found, str):
         raise Refusal(409, found)
     return found
+
+
+@by_role
+class TasksApi(PartialApi):
+    """Tasks of rooms."""
+
+    async def tasks(self, state: str = "", room: str = "") -> list[View]:
+        """Tasks of all rooms, or of one, newest first."""
+        rows = await self._tasks.listed(word_of(TaskState, state), await self._room_meant(room))
+        return await self._entitled(rows)
+
+    async def task(self, name: str) -> View:
+        """One, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._tasks.shown(name))
+
+    async def drop_task(self, name: str) -> View:
+        return await self._tasks.drop_task(name, self.actor)
+
+    async def retry_task(self, name: str) -> View:
+        return await self._tasks.retry_task(name, self.actor)
+
+    @property
+    def _tasks(self) -> TaskOperations:
+        has = self._context
+        return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from runtime.cluster.topics import TRIGGERS
 from runtime.contract import Address, Notifier
@@ -88,3 +89,26 @@ class TriggerOperations:
             "fired_at": at(kept.fired_at),
             "ends_at": at(kept.ends_at),
         }
+
+
+@by_role
+class TriggersApi(PartialApi):
+    """Work that begins when something happens."""
+
+    async def triggers(self) -> list[View]:
+        """Work that begins when something happens."""
+        return await self._triggers.listed()
+
+    async def resume_trigger(self, name: str) -> View:
+        return await self._triggers.resumed(name, self.actor)
+
+    async def end_trigger(self, name: str) -> View:
+        return await self._triggers.ended(name, self.actor)
+
+    async def pause_trigger(self, name: str) -> View:
+        return await self._triggers.paused(name, self.actor)
+
+    @property
+    def _triggers(self) -> TriggerOperations:
+        has = self._context
+        return TriggerOperations(has.store.triggers, has.notifier, has.called, has.mask)

@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
+from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
-from bot.operator.work.ended import tell_of
+from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.workflows import Begun
 from runtime.cluster.topics import LANES
-from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
+from runtime.contract import Address, OccurrenceId, Report, Role, RunId, Task, TaskKind
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.ids import derived
 from runtime.domain.runs import WaitKind
@@ -33,14 +35,12 @@ NO_WAITS: Final[Mapping[str, WaitKind]] = {}
 
 @dataclass(frozen=True, slots=True)
 class WorkflowOperations:
-    """Workflows as operators call things. `flows` are those of the settings, `agent` the main one; `stop_run` ends a run."""
+    """Workflows as operators call things. `flows` are those of the settings, `agent` the main one."""
 
     store: Store
     flows: Callable[[], Flows]
     agent: str
-    notifier: Notifier
-    stop_run: Callable[[RunId], object]
-    nudge: Callable[[Address], None]
+    hearers: Hearers
     named: Named
     called: Named
     mask: Callable[[str], str]
@@ -105,7 +105,7 @@ class WorkflowOperations:
         ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name)
         if ended is None:
             raise Refusal(409, "This workflow is over, or has not begun yet.")
-        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
+        self.hearers.tell(ended)
         return await self.shown(one.id)
 
     async def _begin(self, task: Task, agent: str, room: Address, actor: Actor, begun: str) -> View:
@@ -120,7 +120,7 @@ class WorkflowOperations:
             owner=actor.person,
         )
         await self.store.schedules.begin_report(report, actor.person.name)
-        self.notifier.notify(LANES)
+        self.hearers.notifier.notify(LANES)
         return await self.shown(report.id)
 
     async def _meant(self, name: str) -> Begun:
@@ -199,3 +199,51 @@ def _step_now(now: StepNow, mask: Callable[[str], str], waits: Mapping[str, Wait
 
 def _refusal(status: int, error: WorkflowError) -> Refusal:
     return Refusal(status, f"{str(error)[:1].upper()}{str(error)[1:]}")
+
+
+@by_role
+class WorkflowsApi(PartialApi):
+    """Workflows of the settings, and those that were begun."""
+
+    async def workflows(self) -> list[View]:
+        """Workflows of the settings, by name."""
+        return self._workflows.listed()
+
+    async def workflow(self, name: str) -> View:
+        return self._workflows.one(name)
+
+    async def start_workflow(self, name: str, to: str, inputs: Mapping[str, Any]) -> View:
+        """Begin one now. Its report and its questions come into the room `to`."""
+        room = await self._room_meant(to)
+        if room is None:
+            raise Refusal(400, "A workflow needs a room: write it as `--to slack:work/C1`.")
+        return await self._one_entitled(await self._workflows.start(name, room, inputs, self.actor))
+
+    async def workflow_runs(self, name: str = "", state: str = "") -> list[View]:
+        """Workflows that were begun, newest first: of one name, or in one state."""
+        return await self._entitled(await self._workflows.begun(name, state))
+
+    async def workflow_run(self, which: str) -> View:
+        """One that was begun, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._workflows.shown(which))
+
+    async def cancel_workflow(self, which: str) -> View:
+        return await self._one_entitled(await self._workflows.cancel(which, self.actor))
+
+    async def resume_workflow(self, which: str) -> View:
+        return await self._one_entitled(await self._workflows.resume(which, self.actor))
+
+    @property
+    def _workflows(self) -> WorkflowOperations:
+        has = self._context
+        return WorkflowOperations(
+            store=has.store,
+            flows=has.workflows,
+            agent=MAIN,
+            hearers=hearers_of(has),
+            named=has.named,
+            called=has.called,
+            mask=has.mask,
+            new_id=has.new_id,
+        )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from bot.settings.tables import PromptFile, PromptText
+from bot.settings.sections.prompts import PromptFile, PromptText
 from runtime.contract import Effect
 from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest

@@ -23,7 +23,7 @@ from runtime.domain.approvals import ApprovalState, Rights
 from runtime.errors import ModelFailed, StoreError
 from runtime.markup.moments import roughly
 from runtime.store.protocol import Answering, AskedBack, AskingBack
-from runtime.store.protocol.runs import History
+from runtime.store.protocol.running.conversations import History
 
 log = structlog.get_logger("agent")
 

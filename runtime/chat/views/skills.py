@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import ApprovalId, Button, Choice, Content, Mark
+from runtime.domain.ids import digest
 from runtime.domain.skills.lock import Difference, Standing
 from runtime.domain.skills.lock import in_words as differences
 from runtime.domain.skills.scanning import Capabilities, Warned
@@ -92,11 +93,12 @@ def answered_card(card: Content, name: str, who: str, *, accepted: bool) -> Cont
 
 def card_origin(skill: Skill) -> str:
     """Origin of the card about this form."""
-    return f"skill:{skill.locked_as}:{card_form_of(skill)}"
+    return f"skill:{skill.locked_as}:{skill.digest[:CARD_FORM_LETTERS]}"
 
 
 def card_form_of(skill: Skill | None) -> str:
-    return skill.digest[:CARD_FORM_LETTERS] if skill else ""
+    """Names the form and whose skill it is: an agent's own one may be the same as one of all."""
+    return digest(f"{skill.locked_as} {skill.digest}")[:CARD_FORM_LETTERS] if skill else ""
 
 
 def form_of(skill: Skill | None) -> str:

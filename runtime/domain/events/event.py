@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Final, Protocol
+from typing import Final
 
 from runtime.contract import Address
+from runtime.domain.audit_chain import AuditFact
 from runtime.domain.events.words import EVENT_WORDS, ROOM_IN_DETAIL
 
 
@@ -35,23 +36,6 @@ class Event:
     about: str
     detail: str
     place: Place = NO_PLACE
-
-
-class Row(Protocol):
-    """Fields of an audit row that an event is made of."""
-
-    @property
-    def number(self) -> int | None: ...
-    @property
-    def at(self) -> datetime: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def actor(self) -> str: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def detail(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +83,13 @@ class EventPage:
         return 0 < after < self.oldest - 1
 
 
-def ids_of(row: Row) -> tuple[str, ...]:
+def ids_of(row: AuditFact) -> tuple[str, ...]:
     """Ids by which the place of a row can be looked up."""
     own = row.subject.partition("/")[0]
     return (own,) if own and ":" not in own else ()
 
 
-def event_of(row: Row, places: Mapping[str, Place]) -> Event | None:
+def event_of(row: AuditFact, places: Mapping[str, Place]) -> Event | None:
     """The event that a sealed row is; None for a kind without a word."""
     known = EVENT_WORDS.get(row.kind)
     if known is None or row.number is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from runtime.chat.views.handed_on import handed_on
-from runtime.contract import Commanded, NewId, Outcome, Person, Signal, SignalId, Verdict
+from runtime.contract import Commanded, NewId, Person, Signal, SignalId
 from runtime.store.delegation.trees import trees_of
-from runtime.store.intake.inbox import answer
+from runtime.store.intake.inbox import answered
 from runtime.store.protocol import Gate, Taken
 from runtime.store.sql.driver import Op
 
@@ -18,7 +18,4 @@ def children_listed(
     """To the sender alone where that can be."""
     found = yield from trees_of(who.id, signal.address)
     text = handed_on(found, now, signal.command_mark)
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, text, now, new_id)
-    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+    return (yield from answered(signal, signal_id, text, now, new_id))

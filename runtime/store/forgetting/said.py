@@ -10,6 +10,7 @@ from sqlalchemy import Integer, bindparam, select, update
 
 from runtime.domain.audit_chain import REDACTED
 from runtime.store.common import fact
+from runtime.store.intake.inbox import FORGET_SIGNAL
 from runtime.store.operations.audit import AUDIT_COLUMNS, row_of
 from runtime.store.protocol import AuditRow
 from runtime.store.protocol.memory.forgetting import SaidRow
@@ -33,28 +34,14 @@ SAID_AFTER = (
     .order_by(signals.c.id)
     .limit(bindparam("n", type_=Integer))
 )
-# As retention leaves one: its keys stay for a while, so that an event that its platform sends again is known.
-FORGET_SAID = (
-    update(signals)
-    .where(signals.c.id == bindparam("which"))
-    .values(
-        state="forgotten",
-        text="",
-        files="[]",
-        words_hash="",
-        actor_name="",
-        person_id=None,
-        session=None,
-        seq=None,
-        run_id=None,
-        merged_into=None,
-        actor=bindparam("new_actor"),
-        address=bindparam("new_address"),
-        dedupe_key=bindparam("new_key"),
-        natural_key=None,
-        message_id="",
-        platform=signals.c.platform,
-    )
+# As retention leaves one.
+FORGET_SAID = FORGET_SIGNAL.where(signals.c.id == bindparam("which")).values(
+    actor=bindparam("new_actor"),
+    address=bindparam("new_address"),
+    dedupe_key=bindparam("new_key"),
+    natural_key=None,
+    message_id="",
+    platform=signals.c.platform,
 )
 PUT_SAID = (
     update(signals)

@@ -11,7 +11,7 @@ from runtime.contract import Address, Commanded, NewId, OccurrenceId, Outcome, P
 from runtime.domain.goals.contract import GoalError, contract_of
 from runtime.domain.goals.setting import report_of
 from runtime.store.goals.standing import newest_goal, open_goal
-from runtime.store.intake.inbox import answer
+from runtime.store.intake.inbox import answer, answered
 from runtime.store.intake.occurrences import begin_report
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schedules.book import zones_of
@@ -28,15 +28,15 @@ def goal(
     text, mark = command.argument.strip(), signal.command_mark
     if not text:
         found = yield from newest_goal(signal.address, now)
-        return (yield from _told(signal, signal_id, views.goal_here(found, now, mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.goal_here(found, now, mark), now, new_id))
     if text.casefold() == STOP_GOAL:
         return (yield from _stopped(signal, signal_id, who, now, new_id))
     if busy := (yield from open_goal(signal.address, now)):
-        return (yield from _told(signal, signal_id, views.goal_busy(busy, mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.goal_busy(busy, mark), now, new_id))
     try:
         contract = contract_of(text, gate.goals, _model_of(gate))
     except GoalError as error:
-        return (yield from _told(signal, signal_id, views.goal_refused(error, mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.goal_refused(error, mark), now, new_id))
     zones = yield from zones_of(who.id, str(signal.address))
     zone = zones.get(who.id) or zones.get(str(signal.address)) or ""
     report = report_of(OccurrenceId(new_id()), contract, signal.address, gate.agent, signal.actor, who, zone)
@@ -54,22 +54,14 @@ def _stopped(signal: Signal, signal_id: SignalId, who: Person, now: datetime, ne
     mark = signal.command_mark
     found = yield from open_goal(signal.address, now)
     if found is None:
-        return (yield from _told(signal, signal_id, views.goal_here(None, now, mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.goal_here(None, now, mark), now, new_id))
     below = (yield from cancel(RunId(found.run), who.name, now, new_id)) if found.run else None
     if below is None:
-        return (yield from _told(signal, signal_id, views.NOT_YET.format(mark=mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.NOT_YET.format(mark=mark), now, new_id))
     here = yield from answer(signal, signal_id, views.goal_stopped(found), now, new_id)
     rooms: tuple[Address, ...] = (*here, *below.told)
     verdict = Verdict(Outcome.DECIDED, signal_id)
     return Taken(verdict, lane_ready=below.woken, stop_runs=tuple(below.live), deliveries=rooms)
-
-
-def _told(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
-    """To the sender alone where that can be."""
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, text, now, new_id)
-    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 
 GOAL_COMMANDS: Final = {GOAL_COMMAND: goal}

@@ -46,16 +46,16 @@ from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.budgets.counters import Payer, looked_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
-from runtime.store.intake.inbox import answer
+from runtime.store.intake.inbox import answer, answered
 from runtime.store.intake.listing import listed
 from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
-from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.protocol.intake import SkillAnswer
 from runtime.store.runs.closing import OPEN_RUNS
 from runtime.store.runs.compacting import WANTED_IN
+from runtime.store.runs.thinking import thought
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.skills.locking import accept_skill
@@ -301,29 +301,21 @@ def _compacting(
         yield CONDENSE, {"signal": signal_id, "s": key}
         if not (at_work or signal.private):  # a message: what it leads to follows in a moment
             return Taken(Verdict(Outcome.DECIDED, signal_id), compacts=True)
-        told = yield from _answered(
+        told = yield from answered(
             signal, signal_id, context_views.AFTERWARDS if at_work else context_views.BEGUN, now, new_id
         )
         return replace(told, compacts=True)
-    return (yield from _answered(signal, signal_id, text, now, new_id))
+    return (yield from answered(signal, signal_id, text, now, new_id))
 
 
 def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
     """Tell what was thought: to the sender alone where that can be, else folded under a line."""
     found = yield from thought(session_key(gate.agent, signal.address))
     if not found:
-        return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
+        return (yield from answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
     if len(text := f"{thinking.THOUGHT_TITLE}\n\n{found}") <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
     here = yield from answer(signal, signal_id, thinking.THOUGHT_TITLE, now, new_id, folded=thinking.foldable(found))
-    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
-
-
-def _answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
-    """To the sender alone where that can be."""
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, or_, select, update
 
 from runtime.contract import (
     Address,
@@ -40,6 +40,19 @@ SEEN = select(signals.c.id).where(
 )
 ADD_SIGNAL = add(signals, without=("chain",)).on_conflict_do_nothing().returning(signals.c.id)
 """Returns nothing where another node was faster with the same event."""
+FORGET_SIGNAL = update(signals).values(
+    state="forgotten",
+    text="",
+    files="[]",
+    words_hash="",
+    actor_name="",
+    person_id=None,
+    session=None,
+    seq=None,
+    run_id=None,
+    merged_into=None,
+)
+"""Leaves its keys for a while, so that an event that its platform sends again is known."""
 
 
 def keys(signal: Signal) -> Mapping[str, object]:
@@ -108,6 +121,14 @@ def answer(
     new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, content, reply_to=signal.message_id)
     yield ADD_DELIVERY, delivery_row(new, now)
     return (signal.address,)
+
+
+def answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Answer to a command: for its sender alone where that can be, else in its room."""
+    if len(text) <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, text, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 
 def is_written(signal: Signal) -> bool:

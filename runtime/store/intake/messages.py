@@ -154,7 +154,7 @@ def said(
 
 
 def _with(taken: Taken, ended: EndedOpen) -> Taken:
-    """Result of taking in, with what ended for it."""
+    """Add what ended for it to what was taken in."""
     return replace(
         taken,
         lane_ready=taken.lane_ready or ended.woken,

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat.views import documents as views
-from runtime.contract import Commanded, NewId, Outcome, Person, Signal, SignalId, Verdict
-from runtime.store.intake.inbox import answer
+from runtime.contract import Commanded, NewId, Person, Signal, SignalId
+from runtime.store.intake.inbox import answered
 from runtime.store.knowledge.searching import passages
 from runtime.store.protocol import Gate, Taken
 from runtime.store.sql.driver import Op
@@ -18,10 +18,7 @@ def searched(
 ) -> Op[Taken]:
     """Search the documents, and answer whoever asks: alone where that can be."""
     text = yield from _found(signal, command.argument.strip(), gate)
-    verdict = Verdict(Outcome.DECIDED, signal_id)
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    return Taken(verdict, deliveries=(yield from answer(signal, signal_id, text, now, new_id)))
+    return (yield from answered(signal, signal_id, text, now, new_id))
 
 
 def _found(signal: Signal, question: str, gate: Gate) -> Op[str]:

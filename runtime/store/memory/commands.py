@@ -13,12 +13,12 @@ from typing import Final
 from sqlalchemy import bindparam, func, select
 
 from runtime.chat.views import memories as views
-from runtime.contract import Commanded, NewId, Outcome, Person, Role, RunId, SessionKey, Signal, SignalId, Verdict
+from runtime.contract import Commanded, NewId, Person, Role, RunId, SessionKey, Signal, SignalId
 from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind
 from runtime.domain.approvals import Rights
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
-from runtime.store.intake.inbox import answer
+from runtime.store.intake.inbox import answered
 from runtime.store.memory.accepting import accept, pin
 from runtime.store.memory.forgetting import forget, forget_own
 from runtime.store.memory.listed import readable
@@ -50,7 +50,7 @@ def remembered(
     """Carry out `/memory`."""
     argument = command.argument.strip()
     text = yield from _memory(signal, argument, _actor(signal, signal_id, who, gate), gate.rights, now)
-    taken = yield from _told(signal, signal_id, text, now, new_id)
+    taken = yield from answered(signal, signal_id, text, now, new_id)
     return replace(taken, remembers=bool(argument))  # a summary may be on now, where nothing was read before
 
 
@@ -59,7 +59,7 @@ def forgetting(
 ) -> Op[Taken]:
     """Carry out `/forget`."""
     text = yield from _forget(signal, command.argument.strip(), _actor(signal, signal_id, who, gate), now)
-    return (yield from _told(signal, signal_id, text, now, new_id))
+    return (yield from answered(signal, signal_id, text, now, new_id))
 
 
 def _actor(signal: Signal, signal_id: SignalId, who: Person, gate: Gate) -> MemoryActor:
@@ -139,14 +139,6 @@ def _worded_all(found: list[Memory] | str) -> str:
 
 def _reader(by: MemoryActor) -> Op[Reader]:
     return (yield from reader_at(by.agent, by.room, by.person.id if by.person else None))
-
-
-def _told(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
-    """To the sender alone where that can be."""
-    verdict = Verdict(Outcome.DECIDED, signal_id)
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    return Taken(verdict, deliveries=(yield from answer(signal, signal_id, text, now, new_id)))
 
 
 MEMORY_COMMANDS: Final = {"memory": remembered, "forget": forgetting}

@@ -27,11 +27,11 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    update,
 )
 
 from runtime.contract import Address, SessionKey
 from runtime.store.common import held
+from runtime.store.intake.inbox import FORGET_SIGNAL
 from runtime.store.memory.ending.expiring import drop_expired
 from runtime.store.protocol import Cleared, Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
@@ -204,25 +204,13 @@ def _rule(
     return Rule(first, _bound(key, at), done.returning(key if known_as is None else known_as), below)
 
 
-FORGET = update(signals).values(
-    state="forgotten",
-    text="",
-    files="[]",
-    words_hash="",
-    actor_name="",
-    person_id=None,
-    session=None,
-    seq=None,
-    run_id=None,
-    merged_into=None,
-)
 ABOVE: Final = bindparam("above", type_=Text)
 
 CHILDS_SESSION: Final = select(children.c.session).where(children.c.id == ABOVE).scalar_subquery()
 """A child has a session to itself, which goes with it."""
 
 RULES: Final[Mapping[Stock, Rule]] = {
-    Stock.MESSAGES: _rule(signals.c.id, signals.c.accepted_at, FORGET.where(ANSWERED)),
+    Stock.MESSAGES: _rule(signals.c.id, signals.c.accepted_at, FORGET_SIGNAL.where(ANSWERED)),
     Stock.TOMBSTONES: _rule(
         signals.c.id,
         signals.c.accepted_at,

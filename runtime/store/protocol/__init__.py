@@ -43,37 +43,35 @@ from runtime.store.protocol.operations import (
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Cleared, Quiet, Stock, Sweeping, Swept
-from runtime.store.protocol.runs import (
+from runtime.store.protocol.running.claim import (
+    BackgroundTask,
+    Below,
+    Claim,
+    HandedOver,
+    HandOver,
+    NewStep,
+    Ordered,
+    Recorded,
+    Released,
+    ToolStep,
+)
+from runtime.store.protocol.running.conversations import (
     NO_BOARD,
     NOTHING_AROUND,
     Around,
-    BackgroundTask,
-    Below,
     Board,
-    Claim,
     Compacting,
     Conversed,
     Counted,
-    Further,
-    HandedOver,
-    HandOver,
     Heard,
     History,
-    NewDelivery,
-    NewStep,
-    Ordered,
-    Previewed,
-    Question,
-    Recorded,
-    Released,
-    Rendered,
-    Runs,
     SettledCall,
     Summary,
     SummaryKind,
-    ToolStep,
     WaitingCall,
 )
+from runtime.store.protocol.running.deliveries import Further, NewDelivery, Previewed, Question, Rendered
+from runtime.store.protocol.runs import Runs
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [

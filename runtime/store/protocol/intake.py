@@ -31,7 +31,8 @@ from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
-from runtime.store.protocol.runs import Claim, Conversed
+from runtime.store.protocol.running.claim import Claim
+from runtime.store.protocol.running.conversations import Conversed
 
 
 async def unmeasured(conversed: Conversed) -> Measured | None:

@@ -20,7 +20,7 @@ from runtime.contract import (
 from runtime.contract.deliveries import PostStanding
 from runtime.domain.deliveries import DeliveryState, PartEvent, PartState
 from runtime.store.protocol.leases import Duty, Lane
-from runtime.store.protocol.runs import NewDelivery, Previewed
+from runtime.store.protocol.running.deliveries import NewDelivery, Previewed
 
 
 @dataclass(frozen=True, slots=True)

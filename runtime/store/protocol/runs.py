@@ -2,464 +2,51 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
-from enum import StrEnum
-from typing import Final, Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from runtime.chat.audience import Audience
-from runtime.chat.views.context import Remembered
 from runtime.contract import (
     Address,
-    ApprovalId,
-    ApprovalKind,
     Busy,
     Call,
     Child,
-    Content,
-    DeliveryId,
-    Effect,
     FileRef,
-    Job,
-    Kind,
     ModelReply,
     NodeId,
-    Order,
     Person,
     PersonId,
-    Receipt,
     RunId,
     SessionKey,
     SignalId,
-    TaskId,
     Turn,
     Usage,
-    Wire,
 )
 from runtime.domain.agents.delegation import Brood
 from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
-from runtime.domain.runs import RunState, StepState
-from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.domain.runs import RunState
 from runtime.domain.triggers.kept import KeptTrigger
 from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
-from runtime.policy.modes import Mode
-from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
-from runtime.store.protocol.leases import Duty, Lane, Lease
+from runtime.store.protocol.leases import Lane, Lease
 from runtime.store.protocol.modes import Modes
-
-
-class SummaryKind(StrEnum):
-    MODEL = "model"  # written by one
-    EXTRACT = "extract"  # a line a turn: the model's was of no use
-    HANDOFF = "handoff"  # the conversation began anew with it
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Text that a model reads in place of turns up to number `upto`, in a conversation that began with number `since`.
-
-    `request` is the first one of the conversation, and `facts` what must outlive its turns (JSON, see `context.digest`).
-    Sizes are in tokens, as estimated: of what was condensed, and of what it became.
-    """
-
-    since: int
-    upto: int
-    kind: SummaryKind
-    text: str
-    request: str
-    facts: str
-    model: str = ""
-    tokens_before: int = 0
-    tokens_after: int = 0
-
-    @property
-    def open(self) -> list[tuple[int, int]]:
-        """Numbers of calls behind it that waited when it was made, and of their results: they are read as they are now."""
-        return [(call, result) for call, result in json.loads(self.facts or "{}").get("open", ())]
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """A conversation as a run knows it, from turn `since` on: what was condensed, and the turns after. `numbers` are theirs.
-
-    The first `carried` turns are calls from further back, with their results, that waited when that was condensed. `open`
-    are the numbers of turns whose content may still change, since a call waits there. `runs` and `at` tell the run of each
-    turn and when it was said, in microseconds; `before_at` when the one before was that follows those carried, 0 for none.
-    """
-
-    turns: Sequence[Turn]
-    since: int = 0
-    numbers: Sequence[int] = ()
-    summary: Summary | None = None
-    open: frozenset[int] = frozenset()
-    runs: Sequence[str] = ()
-    at: Sequence[int] = ()
-    before_at: int = 0
-    carried: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """Words of a conversation that decide about its calls: `outside` are the beginnings of turns that hold a text from
-    outside, and `approved` the arguments of calls that people approved."""
-
-    outside: Sequence[str] = ()
-    approved: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Tokens that a vendor counted for a request, and the number of the turn that answered it."""
-
-    tokens: int
-    answered_by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Conversed:
-    """A conversation as its next message will find it, by the person for whom its newest run worked. `names` are theirs."""
-
-    session: SessionKey
-    agent: str
-    address: Address
-    history: History
-    remembered: Remembered
-    requester: Person | None
-    names: frozenset[str]
-    around: Around
-
-
-@dataclass(frozen=True, slots=True)
-class Compacting:
-    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one.
-
-    `asker` is None where nobody knows them any more.
-    """
-
-    signal: SignalId
-    session: SessionKey
-    agent: str
-    address: Address
-    since: int
-    run: RunId | None
-    asker: Person | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolStep:
-    """One tool call of a run. `turn` is the number of the turn that holds its result. `is_asked`: a question about it is open."""
-
-    number: int
-    call: Call
-    effect: Effect
-    arguments_hash: str
-    state: StepState
-    turn: int
-    caution: str = ""
-    is_asked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """An order, and the words with which its child begins."""
-
-    order: Order
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandOver:
-    """A conversation that the call of a run hands over to `agent`, with `text` for it. `may` are those to which it may."""
-
-    run: RunId
-    call: str
-    agent: str
-    text: str
-    may: tuple[str, ...] = ()
-
-
-class HandedOver(StrEnum):
-    """Outcome of a hand-over."""
-
-    DONE = "done"
-    SUSPENDED = "suspended"  # that agent answers once it is resumed
-    ENDED = "ended"  # that agent answers nobody any more
-    NOT_ALLOWED = "not allowed"
-    NO_CONVERSATION = "no conversation"  # the run talks with nobody
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """Facts around a run, as of its claim: the zones of its requester and its room, the mode of its conversation, whether
-    the room is a private one of somebody, and how many other runs of the session wait for people or go on after that."""
-
-    zone: str = ""
-    room_zone: str = ""
-    mode: Mode = Mode.NORMAL
-    private: bool = False
-    parked: int = 0
-
-
-NOTHING_AROUND: Final = Around()
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingCall:
-    """A question that waits, for a line in the agent's dashboard. `whom`: those who alone may decide, where a rule says so."""
-
-    tool: str
-    arguments: str
-    at: datetime
-    requester: str = ""
-    whom: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SettledCall:
-    """A question that was settled: `state` is the word of what became of it, `by` who said so and `reason` why."""
-
-    tool: str
-    arguments: str
-    state: str
-    at: datetime
-    by: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """Questions of a conversation: those that wait, oldest first, and the last that were settled, newest first."""
-
-    waiting: tuple[WaitingCall, ...] = ()
-    settled: tuple[SettledCall, ...] = ()
-
-
-NO_BOARD: Final = Board()
-
-
-@dataclass(frozen=True, slots=True)
-class BackgroundTask:
-    """A task that a run works on, while nobody in its room waits. `chain` are the agents who had it posted."""
-
-    id: TaskId
-    title: str
-    chain: tuple[str, ...] = ()
-    goal: str = ""
-    criteria: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
-
-    `iterations` counts its model calls so far, `next_step` is the number of its next step. `overtaken`: other runs of
-    the session wrote turns while this one was parked. `names`: the requester's name and identities, for policy. `crashes`:
-    how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
-    enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
-    the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
-    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
-    that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
-    so where it works. `allowance`: for its next call, where budgets are set. `child`: another run asked for it.
-    `task`: it works on that in the background. `handed_by`: agents who handed the conversation over, one to the next.
-    """
-
-    lane: Lane
-    agent: str
-    run_id: RunId
-    address: Address
-    requester: Person | None
-    resumed: bool
-    iterations: int
-    next_step: int
-    stop: bool
-    overtaken: bool = False
-    names: frozenset[str] = frozenset()
-    steps: tuple[ToolStep, ...] = ()
-    crashes: int = 0
-    turns: tuple[Turn, ...] | None = None
-    reply_to: str = ""
-    since: int = 0
-    job: Job | None = None
-    files: tuple[FileRef, ...] = ()
-    model: str = ""
-    wanted: str = ""
-    around: Around = NOTHING_AROUND
-    allowance: Allowance | None = None
-    child: Child | None = None
-    task: BackgroundTask | None = None
-    handed_by: tuple[str, ...] = ()
-
-    @property
-    def above(self) -> tuple[str, ...]:
-        """Agents who had this done, the first one first: the run may do no more than each of them."""
-        return self.child.chain if self.child else self.task.chain if self.task else self.handed_by
-
-    @property
-    def spoken_to(self) -> str:
-        """The agent with which people speak where it works: a child goes by the modes of that one's conversation."""
-        return self.child.chain[0] if self.child else self.agent
-
-    @property
-    def clocks(self) -> tzinfo:
-        """Clocks of its requester, else of its room, as far as this machine knows their zone."""
-        for zone in filter(None, (self.around.zone, self.around.room_zone)):
-            with suppress(ZoneInfoNotFoundError, ValueError):
-                return ZoneInfo(zone)
-        return UTC
-
-
-@dataclass(frozen=True, slots=True)
-class NewStep:
-    """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
-
-    One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
-    `meanwhile` is what the model reads in place of a result that is not there yet.
-    `unasked`: who is trusted, where the mode of its conversation let it run in place of a question. `guard`: "warned" or
-    "refused" where the loop guard spoke.
-    """
-
-    call: Call
-    effect: Effect
-    arguments_hash: str
-    state: StepState
-    result: str = ""
-    caution: str = ""
-    meanwhile: str = WAITING_FOR_APPROVAL
-    grant: GrantId | None = None
-    unasked: str = ""
-    guard: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in.
-
-    `told`: rooms for which the store itself made a delivery. `allowance`: for its next model call, where budgets are set.
-    `barred`: the call that was marked is not to be made, since its conversation is read-only by now. `lapsed`: it is not
-    marked but asked about, since the trust that spared the question is over.
-    """
-
-    stop: bool = False
-    waiting: int = 0
-    steps: tuple[ToolStep, ...] = ()
-    told: tuple[Address, ...] = ()
-    allowance: Allowance | None = None
-    barred: bool = False
-    lapsed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """Parts that a courier hands along with a new delivery, so that the first attempt needs no commit of its own.
-
-    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing. `floor` is stored
-    with the marker of the first part.
-    """
-
-    duty: Duty
-    wires: tuple[Wire, ...]
-    receipts: tuple[Receipt, ...] = ()
-    floor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NewDelivery:
-    """Something to show. `rendered` is taken up only if nothing else waits for its address.
-
-    `replaces` is an origin of previews: the commit looks which of them it takes the place of, and sets `edits`. What
-    stands there before is what its courier knows; if that is wrong, `rendered` is not taken up. `ranks_as` is the kind
-    whose place in the room it takes, where that isn't its own.
-    """
-
-    id: DeliveryId
-    origin: str
-    ordinal: int
-    kind: Kind
-    address: Address
-    content: Content
-    edits: DeliveryId | None = None
-    rendered: Rendered | None = None
-    reply_to: str = ""
-    replaces: str = ""
-    ranks_as: Kind | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Previewed:
-    """The preview of a run: `begun` by this very commit, or there before, with its receipt if it is on screen."""
-
-    id: DeliveryId
-    begun: bool = False
-    receipt: Receipt | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Further:
-    """One more call that the card of a `Question` asks about, on its terms."""
-
-    id: ApprovalId
-    step: int
-    caution: str
-    shown: str
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An approval to be asked, with its card and `copies` of it for other rooms.
-
-    `request` is a line of what led to it, `shown` (JSON) how the call is shown. `further` are the other calls on its card.
-    `private` are private chats of those asked, each with the mark before a command there.
-    """
-
-    id: ApprovalId
-    kind: ApprovalKind
-    step: int
-    expires_at: datetime
-    policy_version: str
-    caution: str
-    card: NewDelivery
-    terms: Terms = PLAIN
-    requester_name: str = ""
-    request: str = ""
-    shown: str = ""
-    copies: tuple[NewDelivery, ...] = ()
-    next_call_at: datetime | None = None
-    further: tuple[Further, ...] = ()
-    private: Mapping[Address, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """A run gave its lane up. `more`: the lane is ready again.
-
-    `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
-    `told`: rooms for which the store itself made a delivery. `planned`: it worked for an instant of a schedule. `woken`:
-    the lane of the run that had asked for it is ready.
-    """
-
-    more: bool
-    begun: frozenset[DeliveryId] = frozenset()
-    told: tuple[Address, ...] = ()
-    planned: bool = False
-    woken: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """End of children: runs at work that get the mark, rooms whose cards changed, and whether a lane became ready."""
-
-    live: Sequence[RunId] = ()
-    told: Sequence[Address] = ()
-    woken: bool = False
+from runtime.store.protocol.running.claim import (
+    Below,
+    Claim,
+    HandedOver,
+    HandOver,
+    NewStep,
+    Ordered,
+    Recorded,
+    Released,
+)
+from runtime.store.protocol.running.conversations import Board, Compacting, Conversed, Counted, Heard, History, Summary
+from runtime.store.protocol.running.deliveries import NewDelivery, Question
 
 
 class Runs(Forms, Modes, Protocol):

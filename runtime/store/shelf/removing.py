@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, Executable, Integer, bindparam, delete, exists, or_, select
+from sqlalchemy import Column, Executable, Integer, Text, bindparam, delete, exists, or_, select
 
 from runtime.contract import Address
 from runtime.store.common import fact, held
@@ -27,7 +27,7 @@ from runtime.store.schema import (
 from runtime.store.sql.driver import Op, is_word, micros
 
 ROOMS_AT_ONCE: Final = 20
-THE_ROOM: Final = bindparam("room")
+THE_ROOM: Final = bindparam("room", type_=Text)
 
 TO_REMOVE = (
     select(deleted_rooms.c.address, deleted_rooms.c.owner, deleted_rooms.c.deleted_at)

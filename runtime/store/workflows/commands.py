@@ -21,7 +21,7 @@ from runtime.contract import (
 )
 from runtime.domain.workflows.asking import asked
 from runtime.domain.workflows.reading import WorkflowError
-from runtime.store.intake.inbox import answer
+from runtime.store.intake.inbox import answer, answered
 from runtime.store.intake.occurrences import begin_report
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schedules.book import zones_of
@@ -38,7 +38,7 @@ def begun(
     try:
         flow, inputs = asked(command.argument.strip(), gate.workflows)
     except WorkflowError as error:
-        return (yield from _told(signal, signal_id, views.refused(error, signal.command_mark), now, new_id))
+        return (yield from answered(signal, signal_id, views.refused(error, signal.command_mark), now, new_id))
     zones = yield from zones_of(who.id, str(signal.address))
     report = Report(
         id=OccurrenceId(new_id()),
@@ -61,15 +61,9 @@ def listed(
     """Tell the workflows that there are, and how far those of this room have come."""
     flows = sorted(gate.workflows.values(), key=lambda flow: flow.name)
     going = yield from at_work(signal.address)
-    return (yield from _told(signal, signal_id, views.workflows(flows, going, now, signal.command_mark), now, new_id))
-
-
-def _told(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
-    """To the sender alone where that can be."""
-    if len(text) <= signal.private:
-        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, text, now, new_id)
-    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+    return (
+        yield from answered(signal, signal_id, views.workflows(flows, going, now, signal.command_mark), now, new_id)
+    )
 
 
 WORKFLOW_COMMANDS: Final = {"workflow": begun, "workflows": listed}

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import pytest
 
+from bot.wiring.skills.telling import told_of
 from bot.wiring.skills.watch import SkillWatch
-from runtime.chat.views.skills import FORM_GONE, FORM_LETTERS, SKILL_CARD
+from runtime.chat.views.skills import FORM_GONE, FORM_LETTERS, SKILL_CARD, card, card_origin
 from runtime.cluster.topics import SKILLS
 from runtime.contract import ApprovalId, Choice, Content, DeliveryId, Effect, Kind, ModelRequest, ToolTurn
 from runtime.domain.agents.manifest import Manifest
@@ -299,6 +300,24 @@ async def test_an_owner_answers_the_card_of_a_changed_skill_by_its_buttons(
     assert any(f"**Ada {ends} the skill notes** in this form." in shown for shown in await any_stage.screen())
     assert (await parts.ready.look())["", "notes"].standing.is_open is (choice is Choice.APPROVE)
     assert len(await any_stage.audit("skill left out")) == (choice is Choice.NO)
+
+
+async def test_a_button_accepts_the_skill_of_its_card_and_no_other_one_with_the_same_form(
+    stage: Stage, tmp_path: Path
+) -> None:
+    for place in ("skills", "agents/lab/skills"):
+        skill_in(tmp_path / "s" / place)
+    settings = settings_in(tmp_path / "s", '[[agents]]\nname = "lab"\nprompt = "You look things up."\n')
+    process, parts = await life(stage, settings)
+    own = (await parts.ready.look())["lab", "notes"]
+    assert own.found.skill
+    asked = card(told_of("notes", own))
+    new = NewDelivery(DeliveryId("q1"), card_origin(own.found.skill), 1, Kind.REPORT, address("r1"), asked)
+    await ServingAll([process.courier], stage.store.outbox).post(new)
+    verdict = await process.click(asked.buttons[0].approval_id, Choice.APPROVE)
+    assert "is accepted" in str(verdict.notice)
+    shelved = await parts.ready.look()
+    assert [shelved[whose, "notes"].standing.is_open for whose in ("", "lab")] == [False, True]
 
 
 async def test_a_button_of_a_form_that_is_gone_says_so(stage: Stage, tmp_path: Path) -> None:

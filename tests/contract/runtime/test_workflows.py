@@ -13,6 +13,7 @@ import pytest
 
 from bot.operator.actor import Actor
 from bot.operator.reports import LateReporters
+from bot.operator.work.ended import Hearers
 from bot.operator.work.workflows import WorkflowOperations
 from runtime.cluster.topics import LANES
 from runtime.contract import (
@@ -475,9 +476,7 @@ def operations(process: Process, main: str = "main") -> WorkflowOperations:
         store=process.store,
         flows=lambda: process.gate.workflows,
         agent=main,
-        notifier=process.notifier,
-        stop_run=lambda _: None,
-        nudge=lambda _: None,
+        hearers=Hearers(lambda _: None, lambda _: None, process.notifier),
         named=str,
         called=str,
         mask=str,

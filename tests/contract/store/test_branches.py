@@ -31,7 +31,7 @@ async def test_the_model_goes_on_without_what_was_replaced_and_people_can_still_
     await stage.drain()
     taken = await instead(stage, old.run_id, "two and two?")
     claim = await stage.claim()
-    assert claim.run_id == taken.verdict.signal_id
+    assert str(claim.run_id) == taken.verdict.signal_id
     assert [turn.text for turn in claim.turns or ()] == ["hello", "hi", "two and two?"]
     await stage.finish(claim, "four")
     await stage.drain()
@@ -70,7 +70,7 @@ async def test_what_waits_yet_is_never_answered_and_what_it_replaced_is_left_out
     third = await instead(stage, second.verdict.signal_id, "three")
     await stage.finish(claim, "Stopped.", RunState.STOPPED)
     new = await stage.claim()
-    assert (new.run_id, [turn.text for turn in new.turns or ()]) == (third.verdict.signal_id, ["three"])
+    assert (str(new.run_id), [turn.text for turn in new.turns or ()]) == (third.verdict.signal_id, ["three"])
     await stage.finish(new)
     assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     assert await stage.column("SELECT waiting FROM sessions") == [0]

@@ -10,8 +10,8 @@ from sqlalchemy import Delete, Update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql import ClauseElement
 
+from bot.settings.sections.operating import Retention
 from bot.settings.settings import Settings
-from bot.settings.tables import Retention
 from bot.wiring.retention import keep_of, trimmer_of
 from runtime.store.forgetting.pages import _statements, walked_tables
 from runtime.store.operations import after_restore

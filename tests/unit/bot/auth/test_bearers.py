@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -75,6 +77,38 @@ async def test_new_keys_are_found_and_made_up_ones_cost_the_provider_nothing(tmp
         assert at.seen.count("jwks") == 2, "looked for at most each ten seconds"
         stage.seconds += MINUTE
         assert (await call(stage, old))[0] == 401, "its key was given up"
+
+
+@dataclass
+class SlowKeys(FakeOpenId):
+    """Its keys come once they may."""
+
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    may_come: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def jwks(self, request: web.Request) -> web.Response:
+        self.asked.set()
+        await self.may_come.wait()
+        return await super().jwks(request)
+
+
+async def test_nobody_waits_while_keys_are_looked_for_that_somebody_made_up(tmp_path: Path) -> None:
+    slow = SlowKeys()
+    slow.may_come.set()
+    async with openid(slow) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        good = at.signed()
+        at.rotate()
+        stage.seconds += MINUTE
+        slow.may_come.clear()
+        slow.asked.clear()
+        looking = asyncio.ensure_future(call(stage, at.signed()))
+        await slow.asked.wait()
+        assert await ada.who() == (200, "Ada user")
+        assert await call(stage, good) == (200, "oidc:ada-1 user")
+        assert not looking.done()
+        slow.may_come.set()
+        assert (await looking)[0] == 200
 
 
 async def test_an_old_token_raises_no_role_and_a_lowered_one_holds_at_once(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.http.operator_api import READERS
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
-from bot.operator.operations import Operations
+from bot.operator.operations import DONE_BY
 from runtime.contract import Role
 
 ALL = list(OPERATIONS.values())
@@ -17,7 +17,7 @@ ALL = list(OPERATIONS.values())
 @pytest.mark.parametrize("operation", ALL, ids=lambda operation: operation.name)
 def test_what_is_declared_is_done_with_the_same_parameters(operation: Operation) -> None:
     names = [operation.subject] * bool(operation.subject) + [field.name for field in operation.fields]
-    done = list(signature(vars(Operations)[operation.name]).parameters.values())[1:]
+    done = list(signature(vars(DONE_BY[operation.name])[operation.name]).parameters.values())[1:]
     assert [one.name for one in done] == names
     assert [one.default for one in done][bool(operation.subject) :] == [field.default for field in operation.fields]
     assert all(field.annotation in READERS for field in operation.fields)

@@ -15,8 +15,8 @@ from aiohttp.web import Request
 from bot.console.people_page import people
 from bot.operator.actor import Actor, owner_of
 from bot.operator.operations import Operations
+from bot.settings.sections.rooms import RoomTable
 from bot.settings.settings import Access, Settings
-from bot.settings.tables import RoomTable
 from bot.wiring.identities import written
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from bot.accounts.naming import naming
 from bot.reference import settings as settings_doc
 from bot.settings.faults import MASK, nearest
+from bot.settings.sections.rooms import Web
 from bot.settings.settings import Settings, load
 from bot.settings.sources import names_of, variable_of
-from bot.settings.tables import Web
 from bot.wiring.access import gate_of
 from bot.wiring.engine import limits_of
 from runtime.context.resting import Rest, Restore

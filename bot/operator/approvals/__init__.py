@@ -1,0 +1,1 @@
+"""Questions to people, and the permissions that came of them."""

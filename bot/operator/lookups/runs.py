@@ -1,0 +1,74 @@
+"""Runs for operators: those of every room, and one with its steps."""
+
+from __future__ import annotations
+
+from bot.accounts.naming import Named
+from bot.operator.lookups.spans import Span, spans_of
+from bot.operator.partial_api import PartialApi, by_role, word_of
+from bot.operator.views import View, at
+from runtime.contract import RunId
+from runtime.domain.runs import RunState
+from runtime.http.errors import Refusal
+from runtime.store.protocol import RunRow, StepRow
+from runtime.text.glyphs import in_full
+from runtime.timeline.trail import Thing
+
+
+@by_role
+class RunsApi(PartialApi):
+    """Runs, newest first, and one with its steps."""
+
+    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
+        rows = await self._store.operations.runs(
+            state=word_of(RunState, state), room=await self._room_meant(room), limit=limit
+        )
+        return await self._entitled([run_view(row, *self._names) for row in rows])
+
+    async def run(self, run_id: str) -> View:
+        run_id = await self._meant(run_id, Thing.RUN)
+        found = await self._store.operations.run(RunId(run_id))
+        if found is None:
+            raise Refusal(404, f"There is no run {run_id}.")
+        row, steps = found
+        view = await self._one_entitled(run_view(row, *self._names))
+        took, spans = spans_of(row, steps, self._context.now())
+        return {**view, "seconds": took, "steps": list(map(step_view, steps, spans))}
+
+
+def run_view(row: RunRow, named: Named, called: Named) -> View:
+    return {
+        "id": row.id,
+        "state": row.state,
+        "agent": row.session.partition("|")[0],
+        "address": named(row.address),
+        "room": called(row.address),
+        "requester": row.requester,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "iterations": row.iterations,
+        "error": row.error,
+        "signals": list(row.signals),
+        "cost_micros": row.cost_micros,
+    }
+
+
+def step_view(row: StepRow, span: Span) -> View:
+    """A step of a run. Its `_after` are seconds after the run began."""
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "call": in_full(row.arguments)[0],
+        "state": row.state,
+        "result": row.result,
+        "started_at": at(row.started_at),
+        "ended_at": at(row.ended_at),
+        "grant": row.allowed_by,
+        "called_after": round(span.called, 3),
+        "began_after": round(span.began, 3),
+        "ended_after": round(span.ended, 3),
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "cost_micros": row.cost_micros,
+    }

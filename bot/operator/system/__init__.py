@@ -1,0 +1,1 @@
+"""The installation: its figures, settings, models, agents and guard."""

@@ -1,0 +1,54 @@
+"""Schedules in the operators' API; `bot.operator.schedules` does what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.operator.partial_api import PartialApi, by_role, word_of
+from bot.operator.schedules import ScheduleOperations
+from bot.operator.views import View
+from runtime.contract import ScheduleState
+from runtime.http.errors import Refusal
+
+
+@by_role
+class SchedulesApi(PartialApi):
+    """Schedules, whose rooms and titles are told by name."""
+
+    async def schedules(self, state: str = "", room: str = "") -> list[View]:
+        """All that is planned, by what is due next; or what reports to one room."""
+        rows = await self._schedules.listed(word_of(ScheduleState, state), await self._room_meant(room))
+        return await self._entitled(rows)
+
+    async def schedule(self, name: str) -> View:
+        """One, by its name or id: its next five instants and its last twenty."""
+        return await self._one_entitled(await self._schedules.shown(name, self.actor))
+
+    async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
+        return await self._schedules.history(name, self.actor, limit)
+
+    async def add_schedule(self, fields: Mapping[str, Any]) -> View:
+        return await self._one_entitled(await self._schedules.add(await self._with_rooms(fields), self.actor))
+
+    async def change_schedule(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._one_entitled(await self._schedules.change(name, await self._with_rooms(fields), self.actor))
+
+    async def pause_schedule(self, name: str, reason: str = "") -> View:
+        return await self._one_entitled(await self._schedules.pause(name, self.actor, reason))
+
+    async def resume_schedule(self, name: str) -> View:
+        return await self._one_entitled(await self._schedules.resume(name, self.actor))
+
+    async def remove_schedule(self, name: str) -> View:
+        return await self._schedules.remove(name, self.actor)
+
+    async def run_schedule(self, name: str) -> View:
+        """Begin one occurrence now, whatever the clock says."""
+        return await self._schedules.run(name, self.actor)
+
+    @property
+    def _schedules(self) -> ScheduleOperations:
+        if self._context.schedules is None:
+            raise Refusal(404, "Scheduling isn't available here.")
+        return self._context.schedules

@@ -1,0 +1,1 @@
+"""Sections of the settings that each installation has."""

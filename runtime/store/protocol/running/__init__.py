@@ -1,0 +1,1 @@
+"""Values that runs are handed and hand back, without the operations on them."""

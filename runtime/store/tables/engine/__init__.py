@@ -1,0 +1,1 @@
+"""Tables of the engine: what came in, the work on it, and what is shown of it."""
