@@ -7,6 +7,7 @@ import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
 import { words } from "./words.js";
+import { workOf } from "./work.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
@@ -167,7 +168,7 @@ export class Log {
   #agent(entry) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
+      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {
