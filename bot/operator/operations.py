@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, timedelta
 from enum import StrEnum
 from functools import partial, wraps
 from typing import Any, Final, TypeVar
@@ -135,6 +135,16 @@ class Operations(OperatorApi):
             "counts": counts,
             "accounts": [*map(views.account, self._context.states())],
         }
+
+    async def today(self) -> View:
+        """What happened since midnight (UTC), runs that failed then, and the cost of each of seven days."""
+        midnight = self._context.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        figures = self._store.figures
+        happened = await figures.activity(midnight)
+        week = await figures.cost_by_day(midnight - timedelta(days=6), days=7)
+        await self._context.refresh()
+        view = views.today(happened, week, *self._names)
+        return {**view, "failures": await self._entitled(view["failures"])}
 
     async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         rows = await self._store.operations.runs(

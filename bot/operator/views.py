@@ -23,11 +23,13 @@ from runtime.chat.views.grants import form
 from runtime.context.measuring import Preview, texts_of
 from runtime.context.sizes import of_tool
 from runtime.contract import (
+    Activity,
     Address,
     ApprovalKind,
     Asking,
     AssistantTurn,
     Choice,
+    DayCost,
     Entry,
     ToolSpec,
     ToolTurn,
@@ -64,6 +66,27 @@ def run(row: RunRow, named: Named, called: Named) -> View:
         "error": row.error,
         "signals": list(row.signals),
         "cost_micros": row.cost_micros,
+    }
+
+
+def today(happened: Activity, week: Sequence[DayCost], named: Named, called: Named) -> View:
+    """Counts by outcome, and lists. A day of the week is 24 hours from its `day` on."""
+    return {
+        "messages": dict(happened.messages),
+        "runs": dict(happened.runs),
+        "approvals": dict(happened.approvals),
+        "schedules": dict(happened.occurrences),
+        "failures": [
+            {
+                "run": one.run,
+                "address": named(one.address),
+                "room": called(one.address),
+                "reason": one.reason,
+                "at": at(one.at),
+            }
+            for one in happened.failures
+        ],
+        "week": [{"day": at(one.day), "cost_micros": one.cost_micros, "tokens": one.tokens} for one in week],
     }
 
 

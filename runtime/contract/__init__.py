@@ -83,7 +83,7 @@ from runtime.contract.features import (
     Types,
     Working,
 )
-from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Opinion, Opinions, Pending, Stuck
+from runtime.contract.figures import Activity, Cost, Costs, DayCost, Failure, Figures, Opinion, Opinions, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
@@ -305,6 +305,7 @@ __all__ = [
     "Cost",
     "Costs",
     "DataCall",
+    "DayCost",
     "Delivery",
     "DeliveryId",
     "Drafts",
