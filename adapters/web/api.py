@@ -50,7 +50,7 @@ class Api:
             web.get("/api/me", self.me),
             web.get("/api/rooms", self.rooms),
             web.get("/api/rooms/{room}/timeline", self.timeline),
-            web.get("/api/rooms/{room}/work/{entry}", self.work_behind),
+            web.get("/api/rooms/{room}/work/{id}", self.work_behind),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
             web.get("/api/inbox", self.inbox),
@@ -108,7 +108,7 @@ class Api:
     async def work_behind(self, request: web.Request) -> web.Response:
         """All that led to an answer, for whoever unfolds it."""
         _, address = await self._rooms.open(request)
-        work = await self._given.history.work_behind(address, request.match_info["entry"])
+        work = await self._given.history.work_behind(address, request.match_info["id"])
         return web.json_response(render.work_behind(work))
 
     async def say(self, request: web.Request) -> web.Response:

@@ -44,7 +44,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /api/rooms/{room}/files": ROOM,
     "GET /api/rooms/{room}/files/{path}": ROOM,
     "GET /api/rooms/{room}/timeline": ROOM,
-    "GET /api/rooms/{room}/work/{entry}": ROOM,
+    "GET /api/rooms/{room}/work/{id}": ROOM,
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,

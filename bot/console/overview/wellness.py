@@ -75,7 +75,7 @@ def _in(budgets: Sequence[View], state: str) -> int:
     return sum(one["state"] == state for one in budgets)
 
 
-STUCK: Final[Sequence[tuple[str, str, Callable[[int], str]]]] = (
+STUCK_MESSAGES: Final[Sequence[tuple[str, str, Callable[[int], str]]]] = (
     ("deliveries.dead", "/console/outbox?state=dead", lambda number: f"{several(number, 'message')} couldn't be sent."),
     ("deliveries.held", "/console/outbox?state=held", lambda number: f"{several(number, 'message')} on hold."),
 )
@@ -83,7 +83,7 @@ STUCK: Final[Sequence[tuple[str, str, Callable[[int], str]]]] = (
 
 def _stuck(counts: View) -> Iterator[Line]:
     """Lines about messages that a person must decide about; none where there are none."""
-    for name, place, words in STUCK:
+    for name, place, words in STUCK_MESSAGES:
         if counts.get(name):
             yield Line(
                 "Outbox",

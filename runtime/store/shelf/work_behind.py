@@ -37,11 +37,11 @@ RAN_IN = (
     )
     .order_by(deliveries.c.created_at, steps.c.number)
 )
-BEHIND = deliveries.c.id == bindparam("d"), deliveries.c.address == bindparam("room"), *ANSWERS
+BEHIND_ENTRY = deliveries.c.id == bindparam("d"), deliveries.c.address == bindparam("room"), *ANSWERS
 RAN = (
     select(steps.c.tool, steps.c.started_at, steps.c.ended_at, steps.c.arguments, steps.c.result)
     .join(deliveries, steps.c.run_id == deliveries.c.run_id)
-    .where(*BEHIND, *CALLS_OVER)
+    .where(*BEHIND_ENTRY, *CALLS_OVER)
     .order_by(steps.c.number)
 )
 THOUGHT = (
@@ -49,7 +49,7 @@ THOUGHT = (
     .join(runs, runs.c.session == turns.c.session)
     .join(steps, and_(steps.c.run_id == runs.c.id, steps.c.turn == turns.c.number))
     .join(deliveries, deliveries.c.run_id == runs.c.id)
-    .where(*BEHIND, *THOUGHTS)
+    .where(*BEHIND_ENTRY, *THOUGHTS)
     .order_by(turns.c.number)
 )
 
