@@ -137,7 +137,7 @@ class Operations(OperatorApi):
         }
 
     async def today(self) -> View:
-        """What happened since midnight (UTC), runs that failed then, and the cost of each of seven days."""
+        """Count what happened since midnight (UTC), list runs that failed then, and sum the cost of each of seven days."""
         midnight = self._context.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         figures = self._store.figures
         happened = await figures.activity(midnight)
