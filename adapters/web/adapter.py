@@ -15,7 +15,6 @@ from adapters.web.ratings import RatingsApi
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
-from adapters.web.shelf import ShelfApi
 from adapters.web.transfer import FileTransfer, Transfer
 from runtime.contract import (
     BOUNDLESS,
@@ -92,7 +91,6 @@ class WebAdapter:
             ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
-        self._shelf = ShelfApi(authenticator=self.authenticator, rooms=rooms, shelf=given.shelf)
         files = FileTransfer(
             workspaces=given.workspaces, upload_bytes=settings.upload_bytes, new_id=given.new_id, space=space
         )
@@ -119,7 +117,6 @@ class WebAdapter:
         return [
             *Pages(self.authenticator).routes(),
             *self._api.routes(),
-            *self._shelf.routes(),
             *self._ratings.routes(),
             events,
             inbox,

@@ -1,4 +1,4 @@
-"""The JSON API behind the page: who am I, conversations, saying, deciding, stopping."""
+"""The wire of the page as a channel: who am I, a room's timeline, saying, deciding, stopping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
-from runtime.text.glyphs import visible
 
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
@@ -48,7 +47,6 @@ class Api:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/api/me", self.me),
-            web.get("/api/rooms", self.rooms),
             web.get("/api/rooms/{room}/timeline", self.timeline),
             web.get("/api/rooms/{room}/work/{id}", self.work_behind),
             web.post("/api/rooms/{room}/messages", self.say),
@@ -76,26 +74,6 @@ class Api:
             }
         )
 
-    async def rooms(self, request: web.Request) -> web.Response:
-        visitor = await self._authenticator.visitor(request)
-        rooms = await self._rooms.of(visitor)
-        return web.json_response(
-            {
-                "rooms": [
-                    {
-                        "id": room.address.room,
-                        "title": visible(room.title, one_line=True),
-                        "last_at": room.last_at.isoformat(),
-                        "waiting_approvals": room.waiting_approvals,
-                        "pinned": room.is_pinned,
-                        "archived": room.is_archived,
-                        "unread": room.is_unread,
-                    }
-                    for room in rooms
-                ]
-            }
-        )
-
     async def timeline(self, request: web.Request) -> web.Response:
         """The newest entries, or those up to `before`. With `since` the older unedited ones come in brief."""
         _, address = await self._rooms.open(request)
@@ -112,12 +90,16 @@ class Api:
         return web.json_response(render.work_behind(work))
 
     async def say(self, request: web.Request) -> web.Response:
-        """A message. 202: it is stored and will be answered; the same `id` again is the same message."""
+        """A message. 202: it is stored and will be answered; the same `id` again is the same message.
+
+        `replaces` is the visitor's newest message here, in whose place this is said.
+        """
         visitor, address = await self._rooms.open_to_write(request)
         body = await bodies.read_object(request)
         text, paths = bodies.said(body)
         files = await self._attached(address, paths) if paths else ()
-        return _told(await self._take_in(visitor, address, bodies.event_id(body), Said(text, files)), status=202)
+        said = Said(text, files, bodies.replaced(body))
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), said), status=202)
 
     async def _attached(self, address: Address, paths: list[str]) -> tuple[FileRef, ...]:
         return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)

@@ -94,6 +94,10 @@ def entry(entry: Entry) -> dict[str, Any]:
         "answered": entry.answered,
         "files": [file(ref) for ref in entry.files],
     }
+    if entry.run:
+        made["run"] = entry.run
+    if entry.replaces:
+        made["replaces"] = entry.replaces
     if entry.reactions:
         made["reactions"] = [json.loads(body)["reaction"] for body in entry.reactions]
     if entry.author is Author.SUMMARY:
@@ -143,7 +147,8 @@ def question(one: Waiting) -> dict[str, Any]:
 
 def brief(entry: Entry) -> dict[str, Any]:
     """An entry that the page has already: enough to see that it is still the same."""
-    return {"id": entry.id, "version": entry.version, "answered": entry.answered}
+    told = {"id": entry.id, "version": entry.version, "answered": entry.answered}
+    return told | {"run": entry.run} if entry.run else told  # a message has none until its run begins
 
 
 def file(ref: FileRef) -> dict[str, Any]:

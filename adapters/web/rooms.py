@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from runtime.contract import Address, History, Identity, Role, Room
+from runtime.contract import Address, History, Identity, Role
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
 
@@ -49,14 +49,6 @@ class Rooms:
         self._account = account
         self._is_named = is_named
         self._owners: dict[Address, Identity] = {}
-
-    async def of(self, visitor: Visitor) -> list[Room]:
-        """The conversations of `visitor`, newest first."""
-        rooms = await self._history.rooms(self._channel, self._account, visitor.identity)
-        if visitor.person.role >= Role.OPERATOR or not rooms:
-            return rooms
-        own = await self._history.own_rooms(self._channel, self._account, visitor.identity)
-        return [room for room in rooms if room.address in own and not self._is_named(room.address)]
 
     def address(self, room: str) -> Address:
         """Errors: Refusal 404 for what is no room's name."""

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -95,6 +95,21 @@ class FileTransfer:
                     self._space.add(root, -upload.size, person)
                     await self._space.recount(root)
         return web.json_response({"name": Path(path).name, "path": path, "size": upload.size}, status=201)
+
+    @asynccontextmanager
+    async def counting(self, address: Address, path: str, size: int, person: PersonId) -> AsyncIterator[None]:
+        """Count a file that came whole and is kept meanwhile. Errors: Refusal 507 where there is no place for it."""
+        root = self._workspaces.folder(address)
+        _refuse(await self._space.shortage(root, person))
+        try:
+            if self._space.add(root, size, person):
+                _refuse(await self._space.shortage(root, person))
+            with _disk_errors():
+                yield
+        except BaseException:
+            self._space.add(root, -size, person)
+            raise
+        await self._space.keep(root / path, size, person)
 
     async def listed(self, address: Address) -> dict[str, Any]:
         files, more = await asyncio.to_thread(listing, self._workspaces.folder(address))

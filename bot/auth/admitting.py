@@ -16,6 +16,13 @@ from runtime.store.protocol.people import Admission, Unadmitted
 TURNED_AWAY_NOTED_EACH: Final = timedelta(minutes=10)
 """The same reason about the same person is in the audit that often: whoever repeats it can't fill that."""
 TURNED_AWAY_IN_MIND: Final = 1_000
+FRESH_FOR: Final = timedelta(seconds=60)
+"""Age of a word up to which it may raise a role, or make somebody."""
+TOLD_IN: Final = timedelta(seconds=1)
+"""Step in which tokens tell when they were made."""
+HEARD_IN_MIND: Final = 1_000
+NOBODY_NOTED_MAX: Final = 50
+"""Reasons about nobody in that time. Anybody can come with a token or a page that has a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +44,10 @@ class Doorkeeper:
     rules: AdmissionRules
     ticks: Callable[[], float] = time.monotonic
     _noted: dict[tuple[str, str], float] = field(default_factory=dict)
+    _heard: dict[str, float] = field(default_factory=dict)
 
-    async def let_in(self, claims: Claims, *, is_fresh: bool) -> Person | Unadmitted:
-        """The person that somebody is here. `is_fresh`: the provider says so now."""
+    async def let_in(self, claims: Claims, *, age: timedelta | None = None) -> Person | Unadmitted:
+        """The person that somebody is here, by what the provider says now, or said in a token `age` ago."""
         rules = self.rules
         email = f"email:{claims.email}" if rules.by_email and claims.email else ""
         found = await self.people.admit(
@@ -47,7 +55,8 @@ class Doorkeeper:
                 identity=claims.identity,
                 name=claims.name,
                 role=role_of(claims.groups or (), rules.roles),
-                is_fresh=is_fresh,
+                is_fresh=self._is_newest(claims.identity, age or timedelta()),
+                sets=age is None or claims.groups is not None,
                 email=email,
                 create=rules.create,
                 owners=rules.owners,
@@ -59,13 +68,25 @@ class Doorkeeper:
             await self.record(claims.identity, found)
         return found
 
-    async def record(self, who: str, why: str) -> None:
-        """Into the audit, unless it is there since a short while."""
+    def _is_newest(self, who: str, age: timedelta) -> bool:
+        """True for a word that is young, and later than what was heard of somebody before: a group that was taken away
+        meanwhile doesn't come back with a token of a moment earlier."""
         now = self.ticks()
-        before = self._noted.get((who, why))
-        if before is not None and now - before < TURNED_AWAY_NOTED_EACH.total_seconds():
+        said_at, fresh_from = now - max(0.0, age.total_seconds()), now - FRESH_FOR.total_seconds()
+        if said_at < fresh_from or said_at + TOLD_IN.total_seconds() < self._heard.get(who, said_at):
+            return False
+        if len(self._heard) >= HEARD_IN_MIND:
+            self._heard = {one: at for one, at in self._heard.items() if at >= fresh_from}
+        self._heard[who] = max(said_at, self._heard.get(who, said_at))
+        return True
+
+    async def record(self, who: str, why: str) -> None:
+        """Into the audit, unless it is there since a short while, or too much is."""
+        now = self.ticks()
+        young = TURNED_AWAY_NOTED_EACH.total_seconds()
+        self._noted = {key: at for key, at in self._noted.items() if now - at < young}
+        alike = sum(bool(one) == bool(who) for one, _ in self._noted)
+        if (who, why) in self._noted or alike >= (TURNED_AWAY_IN_MIND if who else NOBODY_NOTED_MAX):
             return
-        if len(self._noted) >= TURNED_AWAY_IN_MIND:
-            self._noted.clear()
         self._noted[who, why] = now
         await self.people.note_turned_away(who, why)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from bot.auth.admitting import Doorkeeper
@@ -63,7 +64,8 @@ class SignedTokens:
         if person is None:
             self._known.pop(digest(secret), None)
             raise unknown(not_admitted(Unadmitted.UNKNOWN, self._called, known.claims.identity))
-        return spoken_for(known.claims.identity, min(known.role, person.role)), person
+        role = min(known.role, person.role)
+        return spoken_for(known.claims.identity, role), replace(person, role=role)
 
     async def _checked(self, secret: str) -> _Known:
         at, why = self._turned_away.get(digest(secret), (0.0, ""))
@@ -83,8 +85,7 @@ class SignedTokens:
             await self._door.record("", f"the provider {error}")
             raise away(self._called, error, BEARER_AWAY) from None
         # A token says what was so when it was made: only a new one may raise a role, or set it.
-        is_fresh = self._now().timestamp() - made_at <= ASKED_AGAIN_AFTER.total_seconds()
-        person = await self._door.let_in(claims, is_fresh=is_fresh)
+        person = await self._door.let_in(claims, age=timedelta(seconds=self._now().timestamp() - made_at))
         if isinstance(person, Unadmitted):
             raise self._not_admitted(secret, not_admitted(person, self._called, claims.identity))
         if len(self._known) >= SIGNED_IN_MIND:

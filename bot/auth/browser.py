@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from html import escape
+from posixpath import normpath
 from secrets import token_urlsafe
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from aiohttp import web
 
@@ -71,7 +72,15 @@ def inside(path: str | None) -> str:
     '/console/runs?state=done'
     >>> {
     ...     inside(one)
-    ...     for one in ("https://evil.example", "//evil.example", "/\\\\evil.example", "javascript:x", "", None)
+    ...     for one in (
+    ...         "https://evil.example",
+    ...         "//evil.example",
+    ...         "/\\\\evil.example",
+    ...         "javascript:x",
+    ...         "/%6cink/x",
+    ...         "",
+    ...         None,
+    ...     )
     ... }
     {'/'}
     """
@@ -82,7 +91,8 @@ def inside(path: str | None) -> str:
     except ValueError:
         return HOME
     is_ours = not parts.scheme and not parts.netloc and not path.startswith("//")
-    return path if is_ours and not parts.path.startswith((SIGN_IN_PATH, SIGN_OUT_PATH, "/link/")) else HOME
+    place = normpath(unquote(parts.path))  # as a browser and our routes read it
+    return path if is_ours and not place.startswith((SIGN_IN_PATH, SIGN_OUT_PATH, "/link/")) else HOME
 
 
 def begun_cookie(state: str) -> str:
@@ -201,7 +211,7 @@ class SignInRoutes:
             why = f"its token {error}" if isinstance(error, SignedRefused) else str(error)
             await self._door.record("", why)
             raise self._again(PROVIDER_REFUSED.format(called=self._called, why=why)) from None
-        who = await self._door.let_in(claims, is_fresh=True)
+        who = await self._door.let_in(claims)
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
         return await self._links.open(grant, who, claims.identity)

@@ -77,7 +77,7 @@ class ForwardAuth:
             return await self._still(seen[1], seen[2])
         self._known.pop(key, None)
         claims = await self._answer({**given, **here, "X-Forwarded-Method": "GET", "X-Forwarded-Uri": "/"})
-        person = await self._door.let_in(claims, is_fresh=True)
+        person = await self._door.let_in(claims)
         if isinstance(person, Unadmitted):
             raise Refusal(403, not_admitted(person, self._called, claims.identity))
         if len(self._known) >= FORWARD_IN_MIND:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from runtime.contract import Now
 from runtime.oauth.claims import Claims, claims_of, groups_in
-from runtime.oauth.errors import IssuerAway, IssuerRefused
+from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant
 from runtime.oauth.issuer import Endpoints, IssuerTerms, Proof, login_page
 from runtime.oauth.openid import OpenIdClient
@@ -26,6 +27,10 @@ METADATA_KEPT_FOR: Final = timedelta(minutes=10)
 """Addresses and keys: a key that the provider gave up is refused after that."""
 KEYS_READ_EACH: Final = timedelta(seconds=10)
 """Least time between two looks for a key that isn't there: tokens with made-up keys cost the provider no more."""
+AWAY_FOR: Final = timedelta(seconds=3)
+"""Time for which nobody else waits for a provider that didn't answer."""
+
+T = TypeVar("T")
 
 
 class Provider:
@@ -50,15 +55,18 @@ class Provider:
         self._lock = asyncio.Lock()
         self._endpoints: tuple[float, Endpoints] | None = None
         self._keys: tuple[float, list[PyJWK]] | None = None
+        self._failed: tuple[float, IssuerError] | None = None
 
     def client(self, heard: Callable[[str], object] | None = None) -> OpenIdClient:
         return OpenIdClient(self.terms, now=self._now, timeout=PROVIDER_TIMEOUT, heard=heard)
 
     async def endpoints(self) -> Endpoints:
+        if kept := self._kept(self._endpoints, METADATA_KEPT_FOR):
+            return kept  # whoever has them waits for nobody who asks
         async with self._lock:
-            if self._endpoints and self._is_young(self._endpoints[0], METADATA_KEPT_FOR):
-                return self._endpoints[1]
-            found = await self.client().endpoints()
+            if kept := self._kept(self._endpoints, METADATA_KEPT_FOR):
+                return kept
+            found = await self._told(self.client().endpoints)
             self._endpoints = (self._ticks(), found)
             return found
 
@@ -107,14 +115,32 @@ class Provider:
     async def _known_keys(self, age: timedelta) -> list[PyJWK]:
         """The keys, read anew unless they are younger than `age`."""
         endpoints = await self.endpoints()
+        if kept := self._kept(self._keys, age):
+            return kept
         async with self._lock:
-            if self._keys and self._is_young(self._keys[0], age):
-                return self._keys[1]
-            found = keys_of(await self.client().keys(endpoints))
-            if not found:
-                raise IssuerAway("has no key that can be used")
+            if kept := self._kept(self._keys, age):
+                return kept
+            found = await self._told(partial(self._read_keys, endpoints))
             self._keys = (self._ticks(), found)
             return found
+
+    async def _read_keys(self, endpoints: Endpoints) -> list[PyJWK]:
+        if not (found := keys_of(await self.client().keys(endpoints))):
+            raise IssuerAway("has no key that can be used")
+        return found
+
+    async def _told(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """The answer that `ask` brings; after a failure, the same failure for a while: those who wait don't ask one after the other."""
+        if self._failed and self._is_young(self._failed[0], AWAY_FOR):
+            raise self._failed[1].with_traceback(None)
+        try:
+            return await ask()
+        except IssuerError as error:
+            self._failed = (self._ticks(), error)
+            raise
+
+    def _kept(self, found: tuple[float, T] | None, age: timedelta) -> T | None:
+        return found[1] if found and self._is_young(found[0], age) else None
 
     def _is_young(self, at: float, age: timedelta) -> bool:
         return self._ticks() - at < age.total_seconds()

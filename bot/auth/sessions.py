@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from bot.auth.admitting import Doorkeeper
-from bot.auth.provider import Provider
+from bot.auth.provider import AWAY_FOR, Provider
 from bot.auth.words import PROVIDER_REFUSED, SESSION_OVER, away, not_admitted
 from bot.wiring.logins.tokens import OTHER_KEY, LoginBook, LoginTokens, new_grant, place_of
 from runtime.contract import Identity, Links, Person
@@ -24,7 +24,8 @@ from runtime.models.account.tokens import LoginFailed
 from runtime.oauth.claims import OIDC_PREFIX, Claims
 from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant, issuer_grant_of
-from runtime.oauth.signed import SignedRefused
+from runtime.oauth.signed import SignedRefused, UnknownKey
+from runtime.store.logins.rows import KeptLogin
 from runtime.store.people.sessions import session_name
 from runtime.store.protocol import People
 from runtime.store.protocol.people import Unadmitted
@@ -36,12 +37,12 @@ SESSION_PREFIX: Final = "sbp_"
 SESSION_TOKEN_BYTES: Final = 24
 ASKED_AGAIN_AFTER: Final = timedelta(seconds=60)
 """Age of the provider's word after which it is asked again: a role that it took away is gone by then."""
-AWAY_FOR: Final = timedelta(seconds=3)
-"""Time for which nobody else waits for a provider that didn't answer."""
 READ_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How long another node's change of a session or a person may go unnoticed."""
 SESSIONS_IN_MIND: Final = 1_000
 
+OF_ITSELF: Final = ("address", "issuer", "metadata")
+"""Refusals by what a provider says of itself: no word about anybody, so that nobody's sign-in ends with it."""
 TOKEN_SPENT: Final = ("401", "403")
 """Answers of userinfo to a token that is over."""
 
@@ -110,14 +111,17 @@ class ProviderLinks:
 
     async def end(self, token: str) -> None:
         """Sign a browser out, here and, where it takes tokens back, at the provider."""
-        await self._give_back(token)
-        await self._drop(token, "")
+        name = session_name(digest(token))
+        kept = await self._book.login(name)
+        await self._drop(token, "")  # first: a provider that hangs keeps nobody in
+        if kept is not None:
+            await self._give_back(name, kept)
 
     # ------------------------------------------------------------------------------------------------ one session
 
     def _in_mind(self, hashed: str) -> _Seen:
         if len(self._seen) >= SESSIONS_IN_MIND and hashed not in self._seen:
-            self._seen.clear()  # all are read and asked about anew
+            del self._seen[next(iter(self._seen))]  # it is read and asked about anew
         return self._seen.setdefault(hashed, _Seen(asyncio.Lock()))
 
     async def _read(self, token: str, seen: _Seen) -> Visit:
@@ -147,7 +151,7 @@ class ProviderLinks:
         except IssuerRefused as error:
             await self._turn_away(token, identity, f"the provider {error}")
             raise Refusal(401, PROVIDER_REFUSED.format(called=self._called, why=error)) from None
-        person = await self._door.let_in(claims, is_fresh=True)
+        person = await self._door.let_in(claims)
         if isinstance(person, Unadmitted):
             await self._drop(token, person)
             raise Refusal(401, not_admitted(person, self._called, identity))
@@ -156,25 +160,38 @@ class ProviderLinks:
 
     async def _claims(self, token: str, identity: Identity) -> Claims:
         """The provider's word of now."""
-        name, heard = session_name(digest(token)), list[str]()
-        tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
+        name = session_name(digest(token))
         try:
-            claims = await self._now(tokens, identity.removeprefix(OIDC_PREFIX))
-            if not self._provider.in_id_token:
-                return claims
-            if not heard:
-                await tokens.refused(await tokens.token(), again=False)  # renewed for the sake of its ID token
-            if not heard:
-                raise IssuerAway("told another node its groups")
-            return await self._provider.with_groups(claims, heard[-1])
+            return await self._word(name, identity.removeprefix(OIDC_PREFIX))
+        except UnknownKey:
+            raise IssuerAway("signs with a key that it doesn't publish yet") from None
         except SignedRefused as error:
             raise IssuerRefused("id_token", f"gave a token that {error}") from None
+        except IssuerRefused as error:
+            if error.code not in OF_ITSELF:
+                raise
+            raise IssuerAway(str(error)) from None
         except LoginFailed as error:
             if error.is_away:
                 raise IssuerAway("doesn't renew tokens right now") from None
             if str(error) == OTHER_KEY.format(name=name):
                 raise IssuerAway("gave its token to a node with another key; see secrets.shared_key_env") from None
             raise IssuerRefused("token", "ended it") from None
+
+    async def _word(self, name: str, subject: str) -> Claims:
+        """Its word, with the groups of an ID token where only those have any."""
+        kept, heard = await self._book.login(name), list[str]()
+        if kept is not None and kept.issuer != self._provider.terms.issuer:
+            raise IssuerRefused("other", "didn't give it; another provider did, before auth.issuer changed")
+        tokens = self._tokens(name, client=lambda: self._provider.client(heard.append))
+        claims = await self._now(tokens, subject)
+        if not self._provider.in_id_token:
+            return claims
+        if not heard:
+            await tokens.refused(await tokens.token(), again=False)  # renewed for the sake of its ID token
+        if not heard:
+            raise IssuerAway("told another node its groups")
+        return await self._provider.with_groups(claims, heard[-1])
 
     async def _now(self, tokens: LoginTokens, subject: str) -> Claims:
         """Claims by the session's token, which is renewed once where the provider takes it no more."""
@@ -194,11 +211,9 @@ class ProviderLinks:
         self._seen.pop(digest(token), None)
         await self._people.drop_session(token, why=why)
 
-    async def _give_back(self, token: str) -> None:
-        name = session_name(digest(token))
-        kept = await self._book.login(name)
-        if kept is None:
-            return
+    async def _give_back(self, name: str, kept: KeptLogin) -> None:
+        if kept.issuer != self._provider.terms.issuer:
+            return  # our secret is none of another provider's business
         try:
             grant = issuer_grant_of(self._sealer().open(kept.sealed, place_of(name)))
             if grant is not None:

@@ -11,6 +11,7 @@ NOT_ADMITTED: Final = {
     Unadmitted.UNKNOWN: "You're signed in at {called}, but nobody here has the identity {identity}. An owner can add it.",
     Unadmitted.NO_ROLE: "You're signed in at {called}, but none of your groups there has a role here. Ask an owner.",
     Unadmitted.BLOCKED: "You're signed in at {called}, but you're blocked here. Ask an owner.",
+    Unadmitted.STALE: "Nobody here has the identity {identity}, and this token is too old to make somebody. Get a new one.",
 }
 PROVIDER_AWAY: Final = (
     "{called} can't be asked whether you may come in: it {why}. Try again in a few seconds. Links of Signalbox itself "

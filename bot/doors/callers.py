@@ -1,10 +1,10 @@
-"""Callers: which program asks, by its token, and what it may do."""
+"""Callers: which program asks, by its token, or which person at the page; and what they may do."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -31,16 +31,21 @@ IN_ADDRESS: Final = (
 TOO_OFTEN: Final = "This token may ask {count} times a minute. Try again after the time in Retry-After."
 EXPOSED_LOOKED_AT: Final = 3
 """Words of one address that are looked up."""
+PAGE_TOO_OFTEN: Final = "That's more than {count} requests a minute. Try again after the time in Retry-After."
 NEEDS_ROLE: Final = "This needs a token with the role {role}, and this one's is {own}."
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program that asks, by its token. `still` raises Refusal 401 once that lets nobody in any more."""
+    """A program that asks, by its token. `still` raises Refusal 401 once that lets nobody in any more.
+
+    A person `at_page` has a token of no bounds of its own: their rooms are those of their page.
+    """
 
     token: ProgramToken
     person: Person
     still: Callable[[], Awaitable[object]] = field(compare=False, repr=False)
+    at_page: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -56,13 +61,21 @@ class Caller:
         """As operations of operators know it."""
         return Actor(self.person, self.identity)
 
+    def may_enter(self, room: str) -> bool:
+        """As the token has it, with the role that it has by now."""
+        return replace(self.token, role=self.role).may_enter(room)
+
     def must_be(self, role: Role) -> None:
-        if self.role < role:
+        if self.at_page:
+            self.actor.must_be(role)
+        elif self.role < role:
             raise Refusal(403, NEEDS_ROLE.format(role=role.word, own=self.role.word))
 
 
 SecondHolder = Callable[[str], Awaitable[tuple[ProgramToken, Person]]]
 """Who a bearer is that isn't one of our tokens, as a provider has it. Errors: Refusal."""
+AtPage = Callable[[web.Request], Awaitable[Caller | None]]
+"""The person at the page, where a request shows one and no bearer. Errors: Refusal."""
 
 
 class Callers:
@@ -87,9 +100,12 @@ class Callers:
         self._noted: dict[str, timedelta] = {}
         self._exposed: dict[str, timedelta] = {}
 
-    async def caller(self, request: web.Request) -> Caller:
-        """The program that asks. Errors: Refusal 401 with the reason; 429 for one that asks too often."""
+    async def caller(self, request: web.Request, at_page: AtPage | None = None) -> Caller:
+        """The program that asks, or the person `at_page`. Errors: Refusal 401 with the reason; 429 for one that asks too often."""
         await self._keep_out_of_addresses(request)
+        if at_page and (visitor := await at_page(request)):
+            self._paced(visitor.token, PAGE_TOO_OFTEN)
+            return visitor
         return await self.holder(request.headers.get("Authorization", ""))
 
     async def holder(self, authorization: str) -> Caller:
@@ -118,14 +134,14 @@ class Callers:
             raise _unknown(PROGRAM_GONE)
         return token, person
 
-    def _paced(self, token: ProgramToken) -> None:
+    def _paced(self, token: ProgramToken, words: str = TOO_OFTEN) -> None:
         each, pace = self._paces.get(token.name, (0, None))
         if pace is None or each != token.per_minute:
             pace = Pace(token.per_minute, self._ticks)
             self._paces[token.name] = (token.per_minute, pace)
         if (wait := pace.take()) > NO_WAIT:
             seconds = str(math.ceil(wait.total_seconds()))
-            raise Refusal(429, TOO_OFTEN.format(count=token.per_minute), Retry_After=seconds)
+            raise Refusal(429, words.format(count=token.per_minute), Retry_After=seconds)
 
     async def _note(self, token: ProgramToken) -> None:
         """Its last use, seldom: a call costs no write."""

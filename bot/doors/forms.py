@@ -79,12 +79,15 @@ class FileView(BaseModel):
 
 
 class RoomView(BaseModel):
-    """A room in which a program spoke."""
+    """A room in which the caller spoke, as they keep it in the list of the page."""
 
     room: str
     title: str
     last_at: str
     questions: Annotated[int, Field(description="Questions to people that are open there.")]
+    pinned: bool = False
+    archived: bool = False
+    unread: bool = False
 
 
 class EntryView(BaseModel):

@@ -15,6 +15,8 @@ from bot.doors.live.hearing import Hearing
 from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
+from bot.doors.page.conversations import ConversationDoors
+from bot.doors.page.visitors import PageVisitors
 from bot.doors.places import PlaceDoors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from bot.doors.mcp.house import McpHouse
 
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
+REST_PATHS: str = "/api/v1/"
 MCP_PATH: str = "/mcp"
 A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 
@@ -36,7 +39,8 @@ def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRoo
     growing = GrowingAnswers(context, conversing, hearing)
     rest, openai = RestDoors(context, conversing, rooms, growing), OpenAiDoors(context, conversing, growing)
     run_doors, operations = RunStreamDoor(context, rooms).doors(), operation_doors(context, rooms)
-    return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *run_doors, *operations, *openai.doors()]
+    places = [*PlaceDoors(context, rooms).doors(), *ConversationDoors(context, rooms).doors()]
+    return [*rest.doors(), *places, *run_doors, *operations, *openai.doors()]
 
 
 def declared_doors() -> list[Door]:
@@ -51,6 +55,7 @@ class House:
 
     def __init__(self, context: OperatorContext) -> None:
         self.callers = Callers(context.store.programs, context.now, command=context.command, second=context.auth.holder)
+        self._at_page = PageVisitors(context).caller
         self._context = context
         self._rooms = ProgramRooms(context)
         self.conversing = Conversing(context, self._rooms)
@@ -82,7 +87,8 @@ class House:
             return web.json_response(self.document)
         if request.path == A2A_PATHS[1]:
             return self.a2a.open_card(request)
-        caller = await self.callers.caller(request)
+        is_rest = request.path.startswith(REST_PATHS)
+        caller = await self.callers.caller(request, self._at_page if is_rest else None)
         if request.path.startswith(A2A_PATHS[0]):
             return await self.a2a.serve(request, caller)
         if request.path == MCP_PATH:

@@ -210,7 +210,7 @@ class OperationDoor:
         if wanted and wanted not in ("*", etag_of(row)):
             raise Refusal(412, CHANGED_MEANWHILE)
         is_call = self._operation.name in APPROVING and row["kind"] == ApprovalKind.CALL
-        if is_call and caller.person.name == row["requester"]:
+        if is_call and not caller.at_page and caller.person.name == row["requester"]:
             raise Refusal(403, OWN_CALL)
         return str(row.get("id") or name)
 

@@ -8,14 +8,13 @@ from typing import Any, Final
 from aiohttp import web
 from pydantic import BaseModel
 
-from adapters.web.adapter import CHANNEL
 from adapters.web.render import entry as entry_view
 from bot.doors.callers import Caller
 from bot.doors.forms import EntryView, RoomView
 from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked, Door, Query, Serve
 from bot.operator.context import OperatorContext
-from runtime.contract import Address, Entry, Room
+from runtime.contract import Address, Entry, Role, Room
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import visible
 
@@ -35,7 +34,7 @@ class PlaceDoors:
         files = "/api/v1/rooms/{room}/files"
         before = {"before": Query("The `at` of the oldest entry that you have: those older than it.")}
         rows: list[tuple[str, str, str, str, Serve, type[BaseModel] | None]] = [
-            ("GET", "/api/v1/rooms", "rooms", "Rooms in which this program spoke, newest first.", self.rooms, RoomView),
+            ("GET", "/api/v1/rooms", "rooms", "Rooms in which the caller spoke, newest first.", self.rooms, RoomView),
             ("GET", "/api/v1/rooms/{room}/messages", "entries", "What was said in a room.", self.entries, EntryView),
             ("GET", files, "files", "Files of a room.", self.files, None),
             ("POST", files, "upload", UPLOAD_WORDS, self.upload, None),
@@ -48,6 +47,7 @@ class PlaceDoors:
                 name=name,
                 summary=words,
                 serve=serve,
+                role=Role.USER if name == "upload" else Role.VIEWER,
                 group=ROOMS_GROUP,
                 answer=answer,
                 several=answer is not None,
@@ -63,14 +63,17 @@ class PlaceDoors:
 
     async def listed(self, caller: Caller) -> list[Shown]:
         """Rooms in which a program spoke, as it is told of them."""
-        account = self._context.web_account
-        found = await self._context.store.history.rooms(CHANNEL, account, caller.identity)
-        return [self._room(one) for one in found if await self._rooms.may_read(caller, one.address)]
+        return [self._room(one) for one in await self._rooms.spoken(caller)]
 
     def _room(self, room: Room) -> Shown:
-        title, at = visible(room.title, one_line=True), room.last_at.isoformat()
         told = RoomView(
-            room=self._context.named(room.address), title=title, last_at=at, questions=room.waiting_approvals
+            room=self._context.named(room.address),
+            title=visible(room.title, one_line=True),
+            last_at=room.last_at.isoformat(),
+            questions=room.waiting_approvals,
+            pinned=room.is_pinned,
+            archived=room.is_archived,
+            unread=room.is_unread,
         )
         return told.model_dump()
 

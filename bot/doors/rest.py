@@ -33,7 +33,7 @@ from bot.doors.rooms import ProgramRooms
 from bot.doors.streams import STREAM_LIFE, Streams, begun
 from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
-from runtime.contract import FileRef, Outcome, Trigger, Urgency
+from runtime.contract import FileRef, Outcome, Role, Trigger, Urgency
 from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal
 from runtime.text.outside import material
@@ -115,7 +115,13 @@ class RestDoors:
                 statuses=(409, 413, 415, 422),
             ),
             Door(
-                method="GET", path="/api/v1/me", name="me", summary="What this token may do.", serve=self.me, answer=Me
+                method="GET",
+                path="/api/v1/me",
+                name="me",
+                summary="What the caller may do.",
+                serve=self.me,
+                role=Role.VIEWER,
+                answer=Me,
             ),
             Door(
                 method="GET",

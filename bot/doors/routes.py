@@ -12,7 +12,8 @@ from aiohttp import web
 from bot.operator.context import OperatorContext
 
 DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}", "/mcp", "/a2a", "/a2a/{path}", "/.well-known/agent-card.json")
-"""As the router names them. They check each request by its token: no cookie counts there, and any host may be named."""
+"""As the router names them. They check each request by its token, and any host may be named; a cookie counts at the REST API
+alone, for requests that `check_page` finds to be of our own page."""
 
 
 def door_routes(context: OperatorContext) -> list[web.RouteDef]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.web.rooms import IsNamed, nothing_named
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
@@ -105,7 +106,7 @@ class OperatorContext:
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
-    their tasks, and `auth` the layer behind our own links and tokens.
+    their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something.
     """
 
     store: Store
@@ -154,6 +155,7 @@ class OperatorContext:
     logins: Callable[[], Sequence[str]] = tuple
     push_way: Callable[[], PushWay] = no_push_way
     auth: AuthLayer = NO_AUTH
+    is_named: IsNamed = nothing_named
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -19,7 +19,7 @@ from runtime.settings.accounts import Account
 BUILT_IN: Final[Mapping[str, ChannelPlugin]] = {one.channel: one for one in (TELEGRAM, SLACK, DISCORD)}
 CHANNELS: Final = "signalbox.channels"
 NAME: Final = re.compile("[a-z]+")
-RESERVED: Final = frozenset({"hook", "web"})  # addresses of these are our own
+RESERVED: Final = frozenset({"api", "auth", "hook", "oidc", "web"})  # addresses and identities of these are our own
 
 _known: Final = dict(BUILT_IN)
 

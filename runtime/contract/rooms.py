@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -91,7 +91,7 @@ class Entry:
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
     `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
     body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when. `reactions` are the wire
-    texts of the emoji on it. `behind` is what led to an answer, without its texts.
+    texts of the emoji on it. `run` is the work that it belongs to; `replaces`, the message in whose place it was said. `behind` is what led to an answer, without its texts.
     """
 
     id: str
@@ -104,6 +104,8 @@ class Entry:
     answered: bool = True
     client_id: str = ""
     reactions: tuple[str, ...] = ()
+    run: str = ""
+    replaces: str = ""
     behind: WorkBehind = NOTHING_RAN
 
 
@@ -168,29 +170,6 @@ class FoundEntry:
     name: str
     at: datetime
     text: str
-
-
-class Shelf(Protocol):
-    """The conversations of people, as each of them keeps them. Who may see a room is decided before."""
-
-    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
-        """Errors: StoreError."""
-
-    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
-        """Messages of these rooms with all the words of `wanted`, newest first; the newest 20,000 are looked at. Errors: StoreError."""
-
-
-class NoShelf:
-    """Stands where nothing is kept."""
-
-    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
-        return None
-
-    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
-        return []
-
-
-NO_SHELF: Final = NoShelf()
 
 
 class Links(Protocol):
@@ -326,7 +305,7 @@ class AdapterContext:
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
-    `own_marks` tells somebody's own. `shelf` keeps the lists of people on the page.
+    `own_marks` tells somebody's own.
     """
 
     history: History
@@ -341,4 +320,3 @@ class AdapterContext:
     inbox: ReadInbox = empty_inbox
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks
-    shelf: Shelf = NO_SHELF

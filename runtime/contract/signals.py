@@ -92,10 +92,15 @@ def files_of(text: str) -> tuple[FileRef, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A person wrote something to the agent."""
+    """A person wrote something to the agent.
+
+    `replaces`: the message of their own that they say this in place of, such as the same words once more. It counts where
+    that one is the newest of the room; else this is a message as any other.
+    """
 
     text: str
     files: tuple[FileRef, ...] = ()
+    replaces: SignalId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +118,13 @@ class Clicked:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A person asked that the work in this room ends; with `own`, what they asked for themselves."""
+    """A person asked that the work in this room ends; with `own`, what they asked for themselves.
+
+    `deletes`: the conversation is over with it, and its texts are to be removed.
+    """
 
     own: bool = False
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

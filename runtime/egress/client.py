@@ -155,7 +155,7 @@ class Egress:
             raise Refused(
                 Why.HOST, f"{place.host} is a name for local networks; an egress rule must allow it by that name."
             )
-        if place.port not in rule.opened and not any(opening.port == place.port for opening in self._allow):
+        if place.port not in rule.opened and not any(opening.port == place.port for opening in self._openings(rule)):
             raise Refused(
                 Why.PORT,
                 f"port {place.port} of {place.host} is not open: an egress rule with ports = [{place.port}] opens it.",
@@ -166,11 +166,14 @@ class Egress:
         """The addresses to dial. One that may not be dialled spoils the others: an honest name does not mix them."""
         addresses = [place.address] if place.address else await self._addresses(place)
         for address in addresses:
-            why = trouble(address, place.port, is_usual=place.port in rule.opened, openings=self._allow)
+            why = trouble(address, place.port, is_usual=place.port in rule.opened, openings=self._openings(rule))
             if why:
                 where = str(address) if place.address else f"{place.host} is at {address}, which"
                 raise Refused(Why.ADDRESS, f"{where} {why}; only egress.allow in the settings could open it.")
         return addresses
+
+    def _openings(self, rule: Rule) -> Sequence[Opening]:
+        return () if rule.public else self._allow
 
     async def _addresses(self, place: Place) -> Sequence[Ip]:
         try:

@@ -22,7 +22,8 @@ class Result(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. Texts are globs; what is left out matches anything. `host` is compared in ASCII and small letters, `path`
-    decoded and without the query. An allowing rule opens its `ports`, or without any the usual ones."""
+    decoded and without the query. An allowing rule opens its `ports`, or without any the usual ones; one that is `public`
+    leaves out the networks that are opened for others."""
 
     result: Result
     tool: str = "*"
@@ -30,6 +31,7 @@ class Rule:
     path: str = "*"
     method: str = "*"
     ports: frozenset[int] = frozenset()
+    public: bool = False
 
     @property
     def opened(self) -> frozenset[int]:

@@ -92,6 +92,12 @@ class Authenticator:
         """Name of the provider at which people sign in and out; empty where they don't."""
         return self._second.called
 
+    def is_shown(self, request: web.Request) -> bool:
+        """True if the request shows what a person at the page is known by."""
+        if self.cookie in request.cookies:
+            return True
+        return self._second.ask is not None and (bool(request.cookies) or "Authorization" in request.headers)
+
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
         """Visitor who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from runtime.contract import ApprovalId, Choice, Clicked, Form
+from runtime.contract import ApprovalId, Choice, Clicked, Form, SignalId
 from runtime.http.errors import Refusal
 from runtime.workspace.safe_fs import BadPath, parts
 
@@ -20,6 +20,7 @@ REASON_LIMIT: Final = 1_000  # characters
 FIELDS_LIMIT: Final = 5  # of a form
 FILES_LIMIT: Final = 20  # files named by one message
 EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
+SIGNAL_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 APPROVAL_ID: Final = re.compile(r"[\x21-\x7e]{1,64}")
 TOO_LONG: Final = (
     "This message is too long: at most {limit}. Upload the text as a file instead, and say here what to do with it."
@@ -72,6 +73,16 @@ def said(body: dict[str, Any]) -> tuple[str, list[str]]:
     if not text.strip() and not files:
         raise Refusal(400, "The message is empty.")
     return text, [_path(path) for path in files]
+
+
+def replaced(body: Mapping[str, Any]) -> SignalId | None:
+    """The message in whose place this one is said. The id may be forged: only its form is looked at here."""
+    value = body.get("replaces")
+    if value is None:
+        return None
+    if not isinstance(value, str) or not SIGNAL_ID.fullmatch(value):
+        raise Refusal(400, "`replaces` must be the id of a message.")
+    return SignalId(value)
 
 
 def clicked(approval_id: str, body: dict[str, Any]) -> Clicked:

@@ -3,7 +3,8 @@
 A page elsewhere must not speak to us with a person's cookie (CSRF), nor by pointing its own name at our address (DNS
 rebinding). So the Host header must be a name we know, and a request that changes something must come from our own
 origin and carry what a plain form cannot: a JSON body or the header X-Signalbox. Health checks come from anywhere; so do
-webhooks, under whatever name the operator gave us, with a proof of their own and no cookie.
+webhooks, under whatever name the operator gave us, with a proof of their own and no cookie. Doors of programs are open too;
+one that lets in by a cookie calls `check_page` first.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ SERVER: Final = "Signalbox"
 
 _log = logging.getLogger(__name__)
 _started: Final = web.RequestKey("started", web.StreamResponse)
+_known_hosts: Final = web.RequestKey("known_hosts", frozenset[str])
+FOREIGN: Final = "This request did not come from the Signalbox page. Open the page itself and try there."
+OUR_SITES: Final = (None, "none", "same-origin")
+"""Sec-Fetch-Site of a read that no page elsewhere made; older browsers, and programs, send none."""
 
 
 def install(app: web.Application, hosts: Collection[str], *, webhooks: Collection[str] = ()) -> None:
@@ -65,6 +70,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
     async def stand(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             _check_words(request)
+            request[_known_hosts] = known
             if not is_open(request, open_paths):
                 _check_host(request, known)
                 _check_origin(request)
@@ -182,12 +188,24 @@ def _is_ours(origin: str, host: str) -> bool:
     return bool(mark) and scheme in ("http", "https") and place == host.lower()
 
 
+def check_page(request: web.Request) -> None:
+    """For a route of `open_paths` where a cookie, or a proxy's sign-in, is to count: as routes of the page are checked, and
+    reads too, because any page may open a WebSocket here. Errors: Refusal 421, 403."""
+    known = request[_known_hosts]
+    _check_host(request, known)
+    _check_origin(request)
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    is_ours = _is_ours(origin, request.headers["Host"]) if origin else "Upgrade" not in request.headers
+    if site not in OUR_SITES or not is_ours:
+        raise Refusal(403, FOREIGN)
+
+
 def _check_origin(request: web.Request) -> None:
     if request.method in SAFE_METHODS:
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     ours = origin is not None and _is_ours(origin, request.headers["Host"])
     if site not in (None, "same-origin") or (origin is not None and not ours) or (site is None and origin is None):
-        raise Refusal(403, "This request did not come from the Signalbox page. Open the page itself and try there.")
+        raise Refusal(403, FOREIGN)
     if HEADER not in request.headers and request.content_type != "application/json":
         raise Refusal(403, f"A request that changes something needs a JSON body or the header {HEADER}.")

@@ -28,7 +28,7 @@ class _Cleaning:
     def body(self, body: Body) -> Body:
         match body:
             case Said(text, files):
-                return Said(self.text(text), tuple(self.file(file) for file in files))
+                return replace(body, text=self.text(text), files=tuple(self.file(file) for file in files))
             case Clicked(reason=reason, values=values):
                 typed = {name: self.text(value) for name, value in values.items()}
                 return replace(body, reason=self.text(reason), values=typed)

@@ -190,8 +190,8 @@ def placed(signal: Signal) -> Signal:
     that is harmless whatever the platform, or a person, called it.
     """
     match signal.body:
-        case Said(text, files) if any(file.remote for file in files):
-            return replace(signal, body=Said(text, tuple(_placed(files, _folder(signal)))))
+        case Said(files=files) as said if any(file.remote for file in files):
+            return replace(signal, body=replace(said, files=tuple(_placed(files, _folder(signal)))))
         case _:
             return signal
 

@@ -41,7 +41,8 @@ def claims_of(told: Mapping[str, Any], groups_claim: str) -> Claims | None:
     if not isinstance(subject, str) or not is_subject(subject):
         return None
     email = told.get("email")
-    is_known = isinstance(email, str) and told.get("email_verified") is True
+    # Beyond ASCII, two addresses may be one in small letters: that of somebody else.
+    is_known = isinstance(email, str) and email.isascii() and told.get("email_verified") is True
     names = (told.get(key) for key in ("name", "preferred_username"))
     name = next((one for one in names if isinstance(one, str) and one.strip()), "")
     return Claims(subject, name, str(email).lower() if is_known else "", groups_in(told, groups_claim))

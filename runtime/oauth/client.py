@@ -210,6 +210,6 @@ async def _bounded(answer: ClientResponse) -> bytes:
 def _json(body: bytes) -> dict[str, Any]:
     try:
         told = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from runtime.oauth.errors import IssuerRefused
+from runtime.text.glyphs import visible
 
 WELL_KNOWN: Final = ("oauth-authorization-server", "openid-configuration")
 """RFC 8414 puts the first before the issuer's path; OpenID Connect Discovery the second behind it."""
@@ -154,5 +155,5 @@ def check_return(endpoints: Endpoints, proof: Proof, state: str | None, issuer: 
     if not secrets.compare_digest(state or "", proof.state):
         raise IssuerRefused("state", "the browser came back from another sign-in; begin again")
     if (issuer or endpoints.names_itself) and endpoints.issuer and issuer != endpoints.issuer:
-        told = f"says that it is {issuer[:200]}" if issuer else "doesn't say who it is"
+        told = f"says that it is {visible(issuer[:200], one_line=True)}" if issuer else "doesn't say who it is"
         raise IssuerRefused("iss", f"the page that the browser came back from {told}; begin again")

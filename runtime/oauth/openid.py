@@ -79,6 +79,6 @@ class OpenIdClient(IssuerClient):
         status, told = await self._ask("GET", endpoints.userinfo, bearer=token)
         if status == 200 and told:
             return told
-        if status in (400, 401, 403, 404):
+        if status in (400, 401, 403):  # 404 is what proxies say of a provider that is being restarted
             raise IssuerRefused(str(status), f"refused the token ({status})")
         raise IssuerAway(f"answered {status}" if status != 200 else "answered with no JSON")

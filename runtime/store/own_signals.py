@@ -13,7 +13,7 @@ from runtime.store.common import add
 from runtime.store.schema import signals
 from runtime.store.sql.driver import Op, micros
 
-ADD_OWN_SIGNAL: Final = add(signals)
+ADD_OWN_SIGNAL: Final = add(signals, without=("replaces",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

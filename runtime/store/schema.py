@@ -31,12 +31,13 @@ from runtime.store.tables.processes import processes as processes
 from runtime.store.tables.programs import peer_tasks as peer_tasks
 from runtime.store.tables.programs import pushes as pushes
 from runtime.store.tables.programs import tokens as tokens
+from runtime.store.tables.room_marks import deleted_rooms as deleted_rooms
 from runtime.store.tables.room_marks import room_marks as room_marks
 from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0047"
+REVISION: Final = "0048"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(
@@ -68,6 +69,7 @@ signals = Table(
     number("by_program", server_default="0"),
     words("trigger", server_default=""),
     words("chain", server_default=""),
+    words("replaces", server_default=""),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
@@ -187,6 +189,7 @@ turns = Table(
     number("at"),
     words("files", server_default="[]"),
     words("reasoning", server_default=""),
+    number("left_out", server_default="0"),
     PrimaryKeyConstraint("session", "number"),
 )
 

@@ -141,7 +141,7 @@ async def test_rooms_are_chosen_also_where_their_names_come_after_their_question
         await route.continue_()
 
     await asked(tab, "write one to a.txt")
-    await tab.page.route("**/api/rooms", late)
+    await tab.page.route("**/api/v1/rooms", late)
     await asked(tab, "write two to b.txt")
     found = await opened(tab, 2)
     name = found.nth(1).locator(".inbox-room")

@@ -2,6 +2,7 @@
 
 Tokens are signed by `joserfc`, which the product doesn't use. Codes are good once, for the client, the address and the proof
 they were asked with. `away` answers 503 to everything. `changed` changes an ID token before it is signed.
+`meanwhile` is asked while a token is taken back, and `found` is what it answered.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -43,6 +44,8 @@ class FakeOpenId:
     tokens: dict[str, str] = field(default_factory=dict)
     renewals: dict[str, str] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
+    meanwhile: Callable[[], Awaitable[tuple[int, str]]] | None = None
+    found: list[tuple[int, str]] = field(default_factory=list)
 
     def signed(self, **claims: object) -> str:
         """A token of the API, as of now."""
@@ -126,6 +129,8 @@ class FakeOpenId:
         return web.json_response(told) if token in self.tokens else web.Response(status=401)
 
     async def revoke(self, request: web.Request) -> web.Response:
+        if self.meanwhile:
+            self.found.append(await self.meanwhile())
         self.renewals.pop(str((await request.post()).get("token")), None)
         self.tokens.clear()
         return web.Response()

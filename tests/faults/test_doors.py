@@ -1,4 +1,7 @@
-"""Scenario 64: the stream of OpenAI's client is cut by a kill; the same request with its key gets the same answer, once."""
+"""Scenario 64: the stream of OpenAI's client is cut by a kill; the same request with its key gets the same answer, once.
+
+Scenario 66 beside it: a token for two rooms is refused all else in the same words, before the kill and after.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,21 @@ KILLS: Final = (Kill("model-answered"),)
 ASKED: Final[Any] = [{"role": "user", "content": "Hello there, once"}]
 
 
-async def token_in(data: Path) -> str:
+async def token_in(data: Path, name: str = "app", **bounds: Any) -> str:
     store = await open_store(f"sqlite:///{data / 'signalbox.db'}")
     secret = fresh_secret()
-    await store.programs.make_token(ProgramToken(name="app", role=Role.USER, made_by="Ada"), secret)
+    await store.programs.make_token(ProgramToken(name=name, role=Role.USER, made_by="Ada", **bounds), secret)
     await store.close()
     return secret
+
+
+async def refusals(url: str, token: str, message: str) -> list[tuple[int, str]]:
+    """Answers to a token that asks for rooms and a message which aren't its own, there or not."""
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as web:
+        rooms = [f"{url}/api/v1/rooms/{room}/messages" for room in ("elsewhere", "web:main%2Fnothing00")]
+        told = [await web.post(room, json={"text": "Let me in"}) for room in rooms]
+        told += [await web.get(f"{url}/api/v1/messages/{one}") for one in (message, "nothing")]
+    return [(one.status_code, one.json()["detail"]) for one in told]
 
 
 async def streamed(url: str, token: str) -> list[Any]:
@@ -44,7 +56,9 @@ async def test_a_stream_cut_by_a_kill_is_repeated_with_its_key_and_answered_once
     data = tmp_path / "data"
     data.mkdir()
     token, program, cut = await token_in(data), Program(data, "--think", "0.4"), 0
+    narrow = await token_in(data, "narrow", rooms=("builds", "tests"))
     async with living(program, KILLS):
+        before = await refusals(await program.up(), narrow, "nothing")
         chunks: list[Any] = []
         while not (chunks and chunks[-1].choices[0].finish_reason):
             try:
@@ -54,10 +68,16 @@ async def test_a_stream_cut_by_a_kill_is_repeated_with_its_key_and_answered_once
         async with openai.AsyncOpenAI(base_url=f"{await program.up()}/v1", api_key=token) as app:
             name = chunks[0].id.replace("chatcmpl-", "resp_")
             behind = [event async for event in await app.responses.retrieve(name, stream=True, starting_after=1)]
+        after = await refusals(await program.up(), narrow, said := name.removeprefix("resp_"))
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as web:
+            mine = (await web.get(f"{await program.up()}/api/v1/messages/{said}")).status_code
         await program.leave()
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     rows = Rows(data / "signalbox.db")
     assert (cut >= 1, "Hello there, once" in text) == (True, True)
+    assert [status for status, _ in after] == [403, 403, 404, 404]
+    assert (after[1::2], before) == (after[::2], after)
+    assert mine == 200
     assert "".join(event.delta for event in behind if event.type == "response.output_text.delta") == text
     assert len(rows.select("SELECT id FROM signals WHERE kind = 'said'")) == 1
     assert len(rows.select("SELECT id FROM runs WHERE state = 'done'")) == 1

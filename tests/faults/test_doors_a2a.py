@@ -53,8 +53,9 @@ def settings_of(slack: Side, told_at: str) -> list[str]:
     """Approvals are asked in a room on Slack, and only that place may be told."""
     assert isinstance(slack, RigSide)
     room = f"slack:{slack.rig.settings()['name']}/{slack.place(ASKED_IN).address.room}"
-    allow = [URL(told_at).authority]
-    return ["--set", f"approvals.to={json.dumps([room])}", "--set", f"egress.allow={json.dumps(allow)}"]
+    allow, rule = [URL(told_at).authority], {"tool": "a2a_push", "method": "POST", "result": "allow"}
+    way = ["--set", f"egress.allow={json.dumps(allow)}", "--set", f"egress.rules={json.dumps([rule])}"]
+    return ["--set", f"approvals.to={json.dumps([room])}", *way]
 
 
 @pytest.mark.soak  # as MCP and the REST API under kills, which run each time

@@ -130,7 +130,7 @@ SETTINGS: Final = "a name of the settings, as their owner wrote it: none"
 COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
-    "runtime/intake/shelf.py": (frozenset({"mark_room"}), "what somebody calls a conversation, cleaned here"),
+    "bot/doors/page/conversations.py": (frozenset({"mark_room"}), "what somebody calls a conversation, cleaned here"),
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),

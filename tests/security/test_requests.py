@@ -20,7 +20,7 @@ HOSTS: Final = (
     "127.0.0.1.evil.example",
     "",
 )
-PLACES: Final = ("/", "/api/me", "/api/rooms", "/console", "/console/api/overview")
+PLACES: Final = ("/", "/api/me", "/api/v1/rooms", "/console", "/console/api/overview")
 
 
 def foreign(host: str) -> list[str]:
@@ -45,8 +45,9 @@ async def test_another_site_does_nothing_in_a_persons_name(tmp_path: Path, talli
     async with running(tmp_path) as house:
         count = tallied("CSRF, Host, Origin, rebinding, link swap, cookies", 140)
         assert (await house.say("users001", "user")).status == 202
-        for path in ("/api/rooms/users001/messages", "/api/rooms/users001/stop", f"/link/{house.tokens['viewer']}"):
+        for path in ("/api/rooms/users001/messages", "/api/rooms/users001/stop", "/api/v1/rooms/users001/stop"):
             await forged(house, count, path)
+        await forged(house, count, f"/link/{house.tokens['viewer']}")
         await named(house, count)
         await swapped(house, count)
         await once(house, count)

@@ -29,7 +29,7 @@ async def shut(house: Running, count: Tally, room: str, *who: str) -> None:
         count.case(said == 404, f"{one} speaks in {room}: {said}")
         stopped = await house.ask("POST", f"/api/rooms/{room}/stop", one, {"id": "event-stop1"})
         count.case(stopped.status == 404, f"{one} stops {room}")
-        listed = await house.ask("GET", "/api/rooms", one)
+        listed = await house.ask("GET", "/api/v1/rooms", one)
         count.case(room not in listed.text, f"{one} has {room} in the list")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.security.routes import DOOR, ELSEWHERE, ROLES, TABLE, declared
+from tests.security.routes import DOOR, ELSEWHERE, REST, ROLES, TABLE, declared
 from tests.security.running import Running, running
 from tests.security.tally import Tallied, Tally
 
@@ -61,6 +61,8 @@ async def attempt(house: Running, count: Tally, there: Mapping[str, str], route:
     key = ALSO.get(key, key)
     if own == "*" and TABLE[route] == DOOR:
         count.case(answer.status == 401, what)
+    elif own == "*" and TABLE[route] == REST:
+        count.case(answer.status == REST.get(role, 404), what)
     elif own == "*":
         count.case(answer.status == (401 if asked == "POST" else 405), what)
     elif key not in there:

@@ -76,7 +76,12 @@ def _of_artifacts(given: object) -> Iterator[str]:
 
 
 def _texts(parts: object) -> Iterator[str]:
-    """Parts as texts; a file is named, and not fetched."""
+    """Parts as texts that can be kept and sent on: half a letter of JSON's is none."""
+    return (text.encode("utf-8", "replace").decode() for text in _as_sent(parts))
+
+
+def _as_sent(parts: object) -> Iterator[str]:
+    """A file is named, and not fetched."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, Mapping):
             continue

@@ -25,6 +25,7 @@ from runtime.contract import (
 )
 from runtime.contract.agents.peers import PeerTask, PeerTasks
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import stripped
 from tools.kit.declare import tool
 from tools.kit.keys import key_of
 from tools.mcp.asked.held import ANSWERED_WITH
@@ -107,7 +108,7 @@ class AskedPeers:
         if kept.asks >= ASKS_MAX:
             await self._end(kept)
             raise ToolFailed(f"{client.terms.name} asked {ASKS_MAX} times and didn't finish. Nobody is asked again.")
-        asked = answer.text[:QUESTION_SHOWN_MAX_CHARS] or "Please go on."
+        asked = stripped(answer.text).text[:QUESTION_SHOWN_MAX_CHARS].strip() or "Please go on."
         await self._book.keep_peer_task(replace(kept, question=asked, asks=kept.asks + 1))
         return ASKED_NOW.format(name=client.terms.name)
 

@@ -87,8 +87,12 @@ def _places(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _own(terms: PeerTerms, url: str) -> str:
-    whole = urljoin(terms.url, url)
-    ours, theirs = urlsplit(terms.url), urlsplit(whole)
+    try:
+        whole = urljoin(terms.url, url)
+        theirs = urlsplit(whole)
+    except ValueError as error:
+        raise NotThatPeer(NO_CARD.format(name=terms.name, why="its address is none.")) from error
+    ours = urlsplit(terms.url)
     if (ours.scheme, ours.netloc) != (theirs.scheme, theirs.netloc):
         raise NotThatPeer(OTHER_PLACE.format(name=terms.name, host=clip(theirs.netloc, 100)))
     return whole

@@ -19,7 +19,7 @@ UNANSWERED: Final = "The peer {name} gave no answer: {why} Asking again with the
 
 
 class PeerClient:
-    """One peer. Its card is read with the first use, and kept for this process."""
+    """One peer. Its card is read with the first use, and kept until an answer is none: the peer may have moved on."""
 
     def __init__(self, terms: PeerTerms, egress: Egress) -> None:
         self.terms = terms
@@ -32,7 +32,7 @@ class PeerClient:
             answer = await self._request("GET", self.terms.card_url)
             if answer.status != 200:
                 raise NotThatPeer(NO_CARD.format(name=self.terms.name, why=f"it answered {answer.status}."))
-            self._card = card_of(self.terms, _json(self.terms.name, answer))
+            self._card = card_of(self.terms, read_json(self.terms.name, answer))
         return self._card
 
     async def send(self, text: str, message: str, *, task: str = "", context: str = "") -> PeerAnswer:
@@ -58,7 +58,11 @@ class PeerClient:
         card, name = await self.card(), self.terms.name
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         answer = await self._request("POST", card.url, body, {"A2A-Version": card.version, **self._proof()})
-        return answer_of(name, result_in(name, _json(name, answer)))
+        try:
+            return answer_of(name, result_in(name, read_json(name, answer)))
+        except ToolFailed:
+            self._card = None
+            raise
 
     def _proof(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.terms.token}"} if self.terms.token else {}
@@ -81,8 +85,9 @@ class PeerClient:
             raise ToolFailed(UNANSWERED.format(name=self.terms.name, why=error)) from error
 
 
-def _json(name: str, answer: Response) -> object:
+def read_json(name: str, answer: Response) -> object:
+    """Errors: ToolFailed."""
     try:
         return json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for thousands of open brackets
         raise ToolFailed(f"{STRANGE.format(name=name)} (status {answer.status})") from None

@@ -9,6 +9,7 @@ import { openMenu } from "./menu.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
+import { Rewriting } from "./rewriting.js";
 import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
 import { words } from "./words.js";
 
@@ -52,6 +53,7 @@ class Page {
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
     this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
+    this.rewriting = new Rewriting((draft) => this.#write(draft));
     this.log = new Log(me, {
       decide: (button, reason, values) => this.#decide(button, reason, values),
       form: (button) => this.#form(button),
@@ -59,6 +61,8 @@ class Page {
       discard: (id) => this.outbox.remove(id),
       edit: (item) => this.#editAgain(item),
       quote: me.may_write ? (quoted) => this.#quote(quoted) : null,
+      again: (entry) => this.#say(entry.text, entry.files, entry.id),
+      rewrite: (entry) => this.#rewrite(entry),
       older: () => this.#older(),
       newer: () => this.#move(this.#span().start + STEP),
       newest: () => this.#toNewest(),
@@ -500,14 +504,17 @@ class Page {
     const written = text.value;
     if ([...written].length > this.#me.text_limit) return this.#notify(words.tooLong(this.#me.text_limit));
     const files = this.attachments.ready;
+    const replaces = this.rewriting.id;
     text.value = "";
     this.attachments.clear();
-    this.#say(written, files);
+    this.rewriting.set(null);
+    this.#say(written, files, replaces);
   }
 
-  #say(written, files) {
+  /** `replaces` is the message in whose place this is said. */
+  #say(written, files, replaces = null) {
     this.#notify("");
-    this.outbox.add({ room: this.#room, text: written, files, after: this.#entries.at(-1)?.at ?? "" });
+    this.outbox.add({ room: this.#room, text: written, files, replaces, after: this.#entries.at(-1)?.at ?? "" });
     this.#saveDraft();
     this.#toNewest();
     text.focus();
@@ -530,8 +537,22 @@ class Page {
     text.setSelectionRange(text.value.length, text.value.length);
   }
 
+  /** Open the newest message in the composer; what stood there comes back when it is cancelled. */
+  #rewrite(entry) {
+    this.rewriting.begin(entry.id, { text: text.value, files: this.attachments.ready });
+    this.#write(entry);
+  }
+
+  #write(draft) {
+    text.value = draft.text;
+    this.attachments.restore(draft.files);
+    this.#composerChanged();
+    text.focus();
+  }
+
   #editAgain(item) {
     this.outbox.remove(item.id);
+    if (item.replaces) this.rewriting.begin(item.replaces, { text: "", files: [] });
     text.value = item.text + (text.value ? `\n${text.value}` : "");
     this.attachments.restore([...item.files, ...this.attachments.ready]);
     text.focus();
@@ -600,7 +621,7 @@ class Page {
 
   #saveDraft() {
     if (!this.#room) return;
-    const draft = { text: text.value, files: this.attachments.ready };
+    const draft = { text: text.value, files: this.attachments.ready, replaces: this.rewriting.id };
     storage.set(this.#draftKey, draft.text || draft.files.length ? draft : null);
   }
 
@@ -608,6 +629,7 @@ class Page {
     const draft = storage.get(this.#draftKey, { text: "", files: [] });
     text.value = draft.text;
     this.attachments.restore(draft.files);
+    this.rewriting.set(draft.replaces ?? null);
   }
 
   // ---- drawer
@@ -669,6 +691,7 @@ class Page {
 
   #escape() {
     if (this.#closeDrawer({ focus: true })) return;
+    if (this.rewriting.cancel()) return;
     if (this.files.shown) this.files.hide();
   }
 

@@ -1,6 +1,7 @@
 // The messages of a conversation, drawn so that what did not change stays untouched: a screen reader hears only what
 // is new, a text selection survives, an open form keeps its words.
 
+import { branched, offers } from "./branches.js";
 import { colour } from "./code.js";
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
@@ -23,13 +24,14 @@ export class Log {
   #me;
   #actions;
   #ratings;
+  #unfolded = new Set(); // ids of replaced messages that somebody looks at
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
   #toNewest = true; // whether the newest message is among those that are drawn
 
   /**
    * `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item),
-   * quote(text), which is null where the person may not write;
+   * quote(text), which is null where the person may not write; again(entry) says a message once more, rewrite(entry) opens it in the composer;
    * older(), newer() and newest() draw other messages than those that are drawn.
    */
   constructor(me, actions) {
@@ -47,6 +49,7 @@ export class Log {
     this.#room = room;
     this.#drawn.clear();
     this.#answers.clear();
+    this.#unfolded.clear();
     this.#list.replaceChildren();
     this.#jump.hidden = true;
     this.#ratings.enter(room);
@@ -100,12 +103,19 @@ export class Log {
     this.#toNewest = toNewest;
     if (!toNewest) this.#jump.hidden = false;
     const wanted = [];
+    const offered = toNewest ? offers(entries, this.#me) : {};
     let today = null;
-    for (const entry of entries) {
-      const day = dayOf(entry.at);
+    for (const { entry, said = "", fold } of branched(entries)) {
+      const day = dayOf((entry ?? fold.entries[0]).at);
       if (day !== today) wanted.push([`day ${day}`, day, () => h("li", { class: "day" }, h("span", {}, day))]);
       today = day;
-      wanted.push([`entry ${entry.id}`, `${entry.version} ${this.#answerTo(entry)}`, () => this.#entry(entry)]);
+      if (fold) {
+        wanted.push([`fold ${fold.id}`, fold.title + fold.entries.map((one) => `${one.id} ${one.version}`).join(), () => this.#fold(fold)]);
+        continue;
+      }
+      const again = { said, edit: entry === offered.edit, retry: entry === offered.retry || (entry === offered.edit && Boolean(offered.retry)), of: offered.edit };
+      const shape = `${entry.version} ${this.#answerTo(entry)} ${said} ${again.edit} ${again.retry}`;
+      wanted.push([`entry ${entry.id}`, shape, () => this.#entry(entry, again)]);
     }
     for (const item of pending) {
       wanted.push([`sent ${item.id}`, item.state + item.error, () => this.#pending(item)]);
@@ -117,8 +127,9 @@ export class Log {
 
   /** Bring a message into view, and mark it for a moment. False where it isn't drawn. */
   point(id) {
-    const found = this.#drawn.get(`entry ${id}`)?.element;
+    const found = this.#list.querySelector(`[data-entry="${CSS.escape(id)}"]`);
     if (!found) return false;
+    for (let fold = found.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     this.#following = false;
     found.scrollIntoView({ block: "center" });
     found.classList.add("pointed");
@@ -149,26 +160,35 @@ export class Log {
     for (const { element } of before.values()) element.remove();
   }
 
-  #entry(entry) {
+  #entry(entry, again = {}) {
     if (entry.author === "summary") return fold(entry);
-    if (entry.author === "person") return this.#person(entry);
+    if (entry.author === "person") return this.#person(entry, again);
     const card = entry.kind === "approval" || entry.buttons?.length > 0;
-    return card ? this.#card(entry) : this.#agent(entry);
+    return card ? this.#card(entry) : this.#agent(entry, again);
   }
 
-  #person(entry) {
+  /** What was replaced, as it stood. */
+  #fold({ id, title, entries }) {
+    const look = ({ target }) => (target.open ? this.#unfolded.add(id) : this.#unfolded.delete(id));
+    return h("li", { class: "fold", "data-testid": "branch" },
+      h("details", { open: this.#unfolded.has(id), ontoggle: look },
+        h("summary", {}, h("span", {}, title)),
+        h("ol", { class: "fold-body branch" }, ...entries.map((entry) => this.#entry(entry)))));
+  }
+
+  #person(entry, again) {
     const mine = entry.name === this.#me.name;
     return h("li", { class: "message person", "data-testid": "message", "data-author": "person", "data-entry": entry.id },
       h("div", { class: "bubble" }, entry.text && h("p", { class: "said" }, entry.text), fileLinks(this.#room, entry.files)),
       reactions(entry),
-      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent))),
-      toolsOf(entry, this.#room, this.#actions));
+      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent)), again.said && h("span", { "data-testid": "said-again" }, words.saidAgain[again.said])),
+      toolsOf(entry, this.#room, this.#actions, again));
   }
 
-  #agent(entry) {
+  #agent(entry, again) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
+      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {
@@ -209,6 +229,10 @@ export class Log {
         item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),
         item.state === "failed" && button(words.discard, () => this.#actions.discard(item.id))));
   }
+}
+
+function retrier(said, { again }) {
+  return h("button", { type: "button", class: "ghost retry", title: words.retryWhy, "data-testid": "retry", onclick: () => again(said) }, icon("again"), words.retry);
 }
 
 /** Emoji that the agent put onto a message; null where there are none. */

@@ -1,4 +1,4 @@
-// Requests to our own API.
+// Requests to the API that programs use, and to the page's own wire.
 
 import { words } from "./words.js";
 
@@ -14,7 +14,8 @@ export class Failed extends Error {
 async function asFailure(response) {
   let sentence = words.answered(response.status);
   try {
-    sentence = (await response.json()).error ?? sentence;
+    const told = await response.json();
+    sentence = told.detail ?? told.error ?? sentence; // by the API for programs, or by the page's own wire
   } catch {
     // an answer that is not ours, from a proxy perhaps
   }
@@ -40,6 +41,9 @@ export async function request(path, { method = "GET", body, timeout = 20_000, ke
     throw new Failed(words.away);
   }
 }
+
+/** Name of one of the page's own rooms, by its address as the API writes it: "web:main/NAME". */
+export const roomOf = (address) => address.slice(address.indexOf("/") + 1);
 
 /** Upload one file; `onProgress` gets 0 to 1. */
 export function upload(room, file, onProgress) {

@@ -42,9 +42,9 @@ export class Outbox {
     return this.#items.some((item) => item.state !== "failed");
   }
 
-  /** Keep a message and send it. `after` is the newest time known in the room, to recognise the message there. */
-  add({ room, text, files, after }) {
-    const item = { id: newId(), room, text, files, after, at: new Date().toISOString(), state: "sending", error: "" };
+  /** Keep a message and send it. `replaces` is the message that it is said in place of; `after` is the newest time known in the room, to recognise the message there. */
+  add({ room, text, files, after, replaces = null }) {
+    const item = { id: newId(), room, text, files, after, replaces, at: new Date().toISOString(), state: "sending", error: "" };
     this.#items.push(item);
     this.#save();
     this.run();
@@ -85,7 +85,7 @@ export class Outbox {
   async #send(item) {
     try {
       const files = item.files.map((file) => file.path);
-      const body = { id: item.id, text: item.text, files };
+      const body = { id: item.id, text: item.text, files, replaces: item.replaces ?? undefined };
       const verdict = await request(`/api/rooms/${item.room}/messages`, { method: "POST", body });
       if (verdict.outcome === "refused") {
         this.#update(item.id, { state: "failed", error: verdict.notice || words.notTaken });

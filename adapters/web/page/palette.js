@@ -1,7 +1,7 @@
 // Where to go, by typing a part of its name; and the keys that there are.
 
 import { byId, h, icon, shortTime } from "./dom.js";
-import { Failed, request } from "./net.js";
+import { Failed, request, roomOf } from "./net.js";
 import { words } from "./words.js";
 
 const MOST = 50; // places that are listed at once
@@ -49,12 +49,12 @@ export class Palette {
   async #find(wanted) {
     let found = [];
     try {
-      found = (await request(`/api/search?${new URLSearchParams({ q: wanted })}`)).found;
+      found = (await request(`/api/v1/search?${new URLSearchParams({ q: wanted })}`)).data;
     } catch (error) {
       if (!(error instanceof Failed)) throw error; // offline: names alone
     }
     if (wanted !== this.#field.value.trim()) return;
-    this.#found = found.map((one) => ({ title: one.text, beneath: words.foundIn(one.name, one.title), icon: "talk", at: one.at, go: () => this.#toEntry(one) }));
+    this.#found = found.map((one) => ({ title: one.text, beneath: words.foundIn(one.name, one.title), icon: "talk", at: one.at, go: () => this.#toEntry({ room: roomOf(one.room), entry: one.id }) }));
     this.#draw();
   }
 

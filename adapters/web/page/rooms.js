@@ -2,7 +2,7 @@
 
 import { byId, dayOf, h, icon, newId, shortTime, storage } from "./dom.js";
 import { asked, openMenu } from "./menu.js";
-import { Failed, request } from "./net.js";
+import { Failed, request, roomOf } from "./net.js";
 import { words } from "./words.js";
 
 const ROOM = /^[a-z0-9]{6,32}$/;
@@ -62,7 +62,7 @@ export class Rooms {
     if (!known || !at || known.read === at) return;
     known.read = at;
     known.unread = false;
-    request(`/api/rooms/${room}/mark`, { method: "POST", body: { read_at: at }, keepalive: true }).catch(() => (known.read = null));
+    request(`/api/v1/rooms/${room}/mark`, { method: "POST", body: { read_at: at }, keepalive: true }).catch(() => (known.read = null));
   }
 
   /** All of them as places to go to. */
@@ -81,7 +81,7 @@ export class Rooms {
 
   async load(current) {
     try {
-      this.#rooms = (await request("/api/rooms")).rooms;
+      this.#rooms = (await request("/api/v1/rooms")).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none
@@ -138,7 +138,7 @@ export class Rooms {
     Object.assign(room, mark, mark.pinned ? { archived: false } : {}, mark.archived ? { pinned: false } : {});
     this.draw(this.#current);
     try {
-      await request(`/api/rooms/${room.id}/mark`, { method: "POST", body: mark });
+      await request(`/api/v1/rooms/${room.id}/mark`, { method: "POST", body: mark });
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       this.#failed(error.message);

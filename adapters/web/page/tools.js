@@ -1,18 +1,20 @@
-// What a person may do with a message: copy it, quote it, keep a link to it.
+// What a person may do with a message: copy it, quote it, keep a link to it; have the newest answered anew, or edit it.
 
 import { copyText, h, icon, sleep } from "./dom.js";
 import { words } from "./words.js";
 
 const SHOWN = 1_600; // milliseconds that "Copied" stands
 
-/** A row of small buttons. `quote(text)` is null where nobody may write. */
-export function toolsOf(entry, room, { quote }) {
+/** A row of small buttons. `quote(text)` is null where nobody may write; `retry` and `edit` tell what is offered for this one. */
+export function toolsOf(entry, room, { quote, again, rewrite }, { retry, edit } = {}) {
   const text = entry.markdown ?? entry.text ?? "";
   const link = `${location.origin}${location.pathname}#${room}/${encodeURIComponent(entry.id)}`;
   return h("div", { class: "tools", role: "group", "aria-label": words.tools },
     text && copier("copy", words.copyMessage, text),
     text && quote && button("quote", words.quote, () => quote(quoted(text))),
-    copier("link", words.copyLink, link));
+    copier("link", words.copyLink, link),
+    edit && button("edit", words.editMessage, () => rewrite(entry)),
+    retry && edit && button("again", words.retryWhy, () => again(entry)));
 }
 
 /** Each line marked as quoted, and an empty one beneath to write on. */

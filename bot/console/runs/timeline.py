@@ -53,7 +53,7 @@ def _more(step: View) -> Iterator[Html]:
 
 
 def _bar(step: View, total: float) -> Html:
-    """Place of the step in the time of its run: first how long it waited, then how long it worked."""
+    """Draw the step in the time of its run: first how long it waited, then how long it worked."""
     tone = "good" if step["kind"] == "model" else TONES.get(step["state"], "live")
     waited = _rect(step["called_after"], step["began_after"], total, "wait")
     worked = _rect(step["began_after"], step["ended_after"], total, tone, least=BAR_LEAST)

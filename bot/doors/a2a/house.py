@@ -111,7 +111,7 @@ class A2aHouse:
 
     async def _taken(self, caller: Caller, given: Shown, agent: str, dialect: Dialect) -> SignalId:
         """The message, taken in, and the place that came with it."""
-        place = await self._pushes.wanted(given, dialect)
+        place = await self._pushes.wanted(caller, given, dialect)
         name = await self._tasks.send(caller, given, agent)
         if place is not None:
             await self._pushes.keep(caller, name, place, dialect)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from bot.doors.a2a.wire import A2aError, Code, Dialect, Shown
 from runtime.domain.ids import digest
+from runtime.domain.programs.token import is_vouched
 
 PLACE_ID_CHARS: Final = 16
 PLACE_TEXT_MAX_CHARS: Final = 2_000
@@ -23,6 +24,8 @@ BAD_PLACE: Final = (
     "A place for push notifications has a `url`, and perhaps an `id`, a `token` and `authentication`: texts of at most "
     "2,000 characters without control characters."
 )
+
+ONLY_PROGRAMS: Final = "Push notifications are for programs with a token of Signalbox. Follow the task by SubscribeToTask, or ask by GetTask."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,12 @@ class PushPlace:
     @classmethod
     def of_text(cls, text: str) -> PushPlace:
         return cls(**json.loads(text))
+
+
+def may_be_told(identity: str) -> None:
+    """Errors: A2aError for somebody whom a provider vouches for: whether it still does is known only while they ask."""
+    if is_vouched(identity):
+        raise A2aError(Code.PUSH_NOTIFICATION_NOT_SUPPORTED, ONLY_PROGRAMS)
 
 
 def place_in(given: object) -> PushPlace | None:

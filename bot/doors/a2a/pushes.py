@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.doors.a2a.places import PushPlace, asked_place, names_in, place_beside, shown_place
+from bot.doors.a2a.places import PushPlace, asked_place, may_be_told, names_in, place_beside, shown_place
 from bot.doors.a2a.tasks import TASK_OVER, A2aTasks
 from bot.doors.a2a.wire import A2aError, Code, Dialect, Method, Shown
 from bot.doors.callers import Caller
@@ -11,13 +11,17 @@ from bot.wiring.events.pushes import PUSH_TOOL
 from runtime.cluster.topics import PUSHES
 from runtime.contract import SignalId
 from runtime.domain.programs.stages import Push
+from runtime.domain.programs.token import is_vouched
 from runtime.egress import Refused
 from runtime.guard.sealing import Unsealable
-from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
+from runtime.store.programs.pushes import PLACES_A_PROGRAM, PUSHES_A_TASK, NewPush
 
 NO_PLACE: str = "There is no such place for push notifications of this task."
 NOT_TOLD: str = "Push notifications can't go there. {why}"
-TOO_MANY_PLACES: str = f"A task has at most {PUSHES_A_TASK} places for push notifications."
+NEVER_TOLD: str = "Push notifications need a token of Signalbox itself: a provider's is over before a task may be. Follow the task instead."
+TOO_MANY_PLACES: str = (
+    f"A task has at most {PUSHES_A_TASK} places for push notifications, and a program {PLACES_A_PROGRAM} at once."
+)
 
 
 class A2aPushes:
@@ -26,11 +30,12 @@ class A2aPushes:
         self._tasks = tasks
         self._way = context.push_way()
 
-    async def wanted(self, given: Shown, dialect: Dialect) -> PushPlace | None:
+    async def wanted(self, caller: Caller, given: Shown, dialect: Dialect) -> PushPlace | None:
         """The place that comes with a message, looked at before that is taken in. Errors: A2aError."""
         place = place_beside(given, dialect)
         if place is not None:
-            await self._look_at(place)
+            must_outlast(caller)
+            await self._look_at(caller, place)
         return place
 
     async def keep(self, caller: Caller, task: SignalId, place: PushPlace, dialect: Dialect) -> None:
@@ -63,12 +68,14 @@ class A2aPushes:
         found = await self._tasks.found(caller, {"id": given.get("taskId")})
         if found.state.is_over:
             raise A2aError(Code.UNSUPPORTED_OPERATION, TASK_OVER)
-        await self._look_at(place)
+        must_outlast(caller)
+        await self._look_at(caller, place)
         await self.keep(caller, found.id, place, dialect)
         return shown_place(found.id, place, dialect)
 
-    async def _look_at(self, place: PushPlace) -> None:
+    async def _look_at(self, caller: Caller, place: PushPlace) -> None:
         """The guard of the way out is asked now, and again with each notification. Errors: A2aError."""
+        may_be_told(caller.identity)
         try:
             await self._way.egress.admitted("POST", place.url, tool=PUSH_TOOL)
         except Refused as error:
@@ -82,3 +89,9 @@ class A2aPushes:
             return PushPlace.of_text(self._way.sealer().open(push.sealed, push.about))
         except Unsealable as error:
             raise A2aError(Code.TASK_NOT_FOUND, NO_PLACE) from error
+
+
+def must_outlast(caller: Caller) -> None:
+    """Errors: A2aError for somebody whom a provider vouches for: nobody asks it about them once their program is silent."""
+    if is_vouched(caller.identity):
+        raise A2aError(Code.UNSUPPORTED_OPERATION, NEVER_TOLD)

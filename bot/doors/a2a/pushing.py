@@ -20,7 +20,7 @@ from bot.wiring.events.pushes import PUSH_TOOL, PushWay
 from runtime.contract import Now, Probe, no_probe
 from runtime.domain.ids import digest
 from runtime.domain.programs.followed import Followed
-from runtime.domain.programs.stages import Push, PushDue, Stage, stages_of
+from runtime.domain.programs.stages import Push, PushDue, Stage, untold
 from runtime.domain.programs.token import PROGRAM_PREFIX
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError
@@ -34,6 +34,8 @@ PUSH_LOOK: Final = timedelta(seconds=0.5)
 PUSH_TIMEOUT: Final = timedelta(seconds=20)
 PUSH_ANSWER_MAX_BYTES: Final = 2_000
 PUSH_FAULT_MAX_CHARS: Final = 200
+PUSHES_A_PROGRAM: Final = 4
+"""Notifications of one program that are on their way at once: its other places wait."""
 DELIVERY_ID_CHARS: Final = 24
 DELIVERY_HEADER: Final = "X-Signalbox-Delivery"
 """Its value is the same for each try of one notification, and for no other one."""
@@ -67,7 +69,8 @@ class Pusher:
         self._now = now
         self._link = link
         self._probe = probe
-        self._busy: set[tuple[str, str]] = set()
+        self._busy: dict[tuple[str, str], str] = {}
+        """Places that are being told, with their programs."""
 
     async def rest(self) -> None:
         """Serve until no place is left, or another node does."""
@@ -94,9 +97,13 @@ class Pusher:
             after = (page[-1].push.task, page[-1].push.name)
             for one in page:
                 key = (one.push.task, one.push.name)
-                if key not in self._busy and (one.story is None or len(stages_of(one.story)) > one.push.told):
-                    self._busy.add(key)
+                if self._has_turn(key, one.push.program) and (one.story is None or untold(one.story, one.push.told)):
+                    self._busy[key] = one.push.program
                     group.create_task(self._kept(duty, one))
+
+    def _has_turn(self, key: tuple[str, str], program: str) -> bool:
+        """One place at a time once, and few of each program: places that hang would take the turns of all others."""
+        return key not in self._busy and [*self._busy.values()].count(program) < PUSHES_A_PROGRAM
 
     async def _kept(self, duty: Duty, due: PushDue) -> None:
         try:
@@ -104,7 +111,7 @@ class Pusher:
         except StoreError as error:
             log.debug("a push notification waits", task=due.push.task, reason=str(error))
         finally:
-            self._busy.discard((due.push.task, due.push.name))
+            del self._busy[due.push.task, due.push.name]
 
     async def serve(self, duty: Duty, due: PushDue) -> None:
         """Tell a place all that it wasn't told, as far as it takes that. Errors: StoreError."""
@@ -113,21 +120,20 @@ class Pusher:
         if due.story is None or found is None or not await self._may_hear(push):
             await self._pushes.drop_push(push.task, push.name)
             return
-        stages = stages_of(due.story)
-        for number in range(push.told, len(stages)):
-            if fault := await self._post(push, number, found, stages[number]):
+        for number, stage in untold(due.story, push.told):
+            if fault := await self._post(push, number, found, stage):
                 log.debug("a push notification wasn't taken", task=push.task, reason=fault)
                 if not await self._pushes.push_failed(duty, push, fault[:PUSH_FAULT_MAX_CHARS]):
                     log.warning("push notifications of a task were given up", task=push.task, reason=fault)
                 return
             self._probe("pushed")
-            if not await self._pushes.push_told(duty, push, number + 1, over=stages[number].state.is_over):
+            if not await self._pushes.push_told(duty, push, number + 1, over=stage.state.is_over):
                 return
 
     async def _may_hear(self, push: Push) -> bool:
         """Only while its program may speak itself."""
-        token = await self._programs.token_named(push.program.removeprefix(PROGRAM_PREFIX))
-        return token is not None and not token.fault(self._now())
+        token, who = await self._programs.holder_named(push.program.removeprefix(PROGRAM_PREFIX)) or (None, None)
+        return token is not None and who is not None and not token.fault(self._now())
 
     async def _post(self, push: Push, number: int, found: Followed, stage: Stage) -> str:
         """Send one notification; the reason it was not taken, empty where it was."""
@@ -136,7 +142,8 @@ class Pusher:
         except Unsealable:
             return OTHER_KEY
         dialect = Dialect(push.dialect)
-        name = digest(f"{push.task} {push.name} {number}")[:DELIVERY_ID_CHARS]
+        which = "end" if stage.state.is_over else number
+        name = digest(f"{push.task} {push.name} {which}")[:DELIVERY_ID_CHARS]
         headers = {**place.headers, "Content-Type": CONTENT_TYPES[dialect], DELIVERY_HEADER: name}
         try:
             answer = await self._way.egress.request(

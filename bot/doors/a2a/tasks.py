@@ -14,7 +14,7 @@ from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing, Wanted
 from bot.doors.rooms import OWN_ROOM
 from bot.operator.context import OperatorContext
-from runtime.contract import INBOX, Address, FileRef, SignalId
+from runtime.contract import INBOX, FileRef, SignalId
 from runtime.contract.filenames import clean_name
 from runtime.domain.ids import digest
 from runtime.domain.programs.followed import Followed
@@ -75,16 +75,14 @@ class A2aTasks:
         return found.id
 
     async def _taken(self, caller: Caller, room: str, files: Sequence[SentFile]) -> tuple[FileRef, ...]:
-        return await asyncio.to_thread(self._kept, await self._conversing.place(caller, room), files)
-
-    def _kept(self, address: Address, files: Sequence[SentFile]) -> tuple[FileRef, ...]:
         """Files in the room's workspace, at paths that are made of what they are: a repeat writes the same ones."""
-        made = []
+        address, made = await self._conversing.place(caller, room), []
         for file in files:
-            name = clean_name(file.name)
+            name, size = clean_name(file.name), len(file.data)
             path = f"{INBOX}/{digest(file.data.hex())[:SENT_FILE_DIGEST_CHARS]}/{name}"
-            self._context.keep(address, path, file.data)
-            made.append(FileRef(name, path, len(file.data)))
+            async with self._context.files().counting(address, path, size, caller.person.id):
+                await asyncio.to_thread(self._context.keep, address, path, file.data)
+            made.append(FileRef(name, path, size))
         return tuple(made)
 
     async def found(self, caller: Caller, given: Shown) -> Followed:

@@ -17,6 +17,7 @@ from bot.doors.mcp.operating import OperatingOffers
 from bot.doors.mcp.resources import Resources
 from bot.doors.mcp.server import CALLER, server_of
 from bot.doors.mcp.talking import TalkingOffers
+from bot.doors.page.conversations import ConversationDoors
 from bot.doors.places import PlaceDoors
 from bot.doors.rooms import ProgramRooms
 from bot.operator.context import OperatorContext
@@ -32,9 +33,8 @@ class McpHouse:
     def __init__(self, context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> None:
         self._public_host = (urlsplit(context.public_url).netloc or "").lower()
         places = PlaceDoors(context, rooms)
-        offers = Offers(
-            [*TalkingOffers(context, conversing, places).offers(), *OperatingOffers(context, rooms).offers()]
-        )
+        talking = TalkingOffers(context, conversing, places, ConversationDoors(context, rooms))
+        offers = Offers([*talking.offers(), *OperatingOffers(context, rooms).offers()])
         self._server = server_of(offers, Resources(context, rooms, places), context.info.get("version", ""))
         # It tells the start and the end of each exchange, which is each request here.
         logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)

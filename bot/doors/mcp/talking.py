@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from adapters.web.adapter import CHANNEL
-from adapters.web.shelf import snippet
-from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing, Wanted
 from bot.doors.forms import KEY_MAX_CHARS, Strict
 from bot.doors.mcp.offers import Call, Offer, Told, View
+from bot.doors.page.conversations import ConversationDoors
 from bot.doors.places import PlaceDoors
 from bot.operator.context import OperatorContext
 from runtime.domain.programs.followed import Followed, FollowState
 from runtime.http.bodies import TEXT_LIMIT
-from runtime.text.glyphs import legible, visible
 
 WAIT_SECONDS_USUAL: Final = 50
 """Below the minute after which usual clients give a call up."""
@@ -76,10 +72,13 @@ class Search(Strict):
 
 
 class TalkingOffers:
-    def __init__(self, context: OperatorContext, conversing: Conversing, places: PlaceDoors) -> None:
+    def __init__(
+        self, context: OperatorContext, conversing: Conversing, places: PlaceDoors, kept: ConversationDoors
+    ) -> None:
         self._context = context
         self._conversing = conversing
         self._places = places
+        self._kept = kept
 
     def offers(self) -> list[Offer]:
         return [
@@ -165,26 +164,9 @@ class TalkingOffers:
         return Told(lines or NO_ROOMS_YET, {"rooms": rows})
 
     async def search(self, call: Call, asked: Search) -> Told:
-        rows = await self._found(call.caller, asked.query)
+        rows = await self._kept.found(call.caller, asked.query, SEARCHED_ROOMS_MOST)
         lines = "\n".join(f"- {row['at'][:16]} {row['name'] or row['author']}: {row['text']}" for row in rows)
         return Told(lines or NOTHING_FOUND, {"found": rows})
-
-    async def _found(self, caller: Caller, query: str) -> Sequence[View]:
-        account = self._context.web_account
-        spoken = await self._context.store.history.rooms(CHANNEL, account, caller.identity)
-        rooms = [one.address for one in spoken[:SEARCHED_ROOMS_MOST]]
-        found = await self._context.store.shelf.find(rooms, query)
-        return [
-            {
-                "room": self._context.named(one.address),
-                "id": one.id,
-                "author": str(one.author),
-                "name": visible(one.name, one_line=True),
-                "at": one.at.isoformat(),
-                "text": legible(snippet(" ".join(one.text.split()), query.lower().split())),
-            }
-            for one in found
-        ]
 
 
 def words_of(found: Followed) -> str:

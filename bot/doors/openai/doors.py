@@ -214,7 +214,7 @@ class OpenAiDoors:
         room = await self._room(caller, asking, key)
         address = await self._conversing.place(caller, room)
         is_new = await self._context.store.history.is_untouched(address)
-        files = await asyncio.to_thread(self._kept, address, asking.words.images) if asking.words.images else ()
+        files = await self._kept(caller, address, asking.words.images) if asking.words.images else ()
         wanted = Wanted(
             room=room,
             text=asking.words.text(with_earlier=is_new),
@@ -225,7 +225,7 @@ class OpenAiDoors:
         )
         return await self._conversing.say(caller, wanted)
 
-    def _kept(self, address: Address, images: tuple[Image, ...]) -> tuple[FileRef, ...]:
+    async def _kept(self, caller: Caller, address: Address, images: tuple[Image, ...]) -> tuple[FileRef, ...]:
         """Images in the room's workspace, at paths that are made of what they are: a repeat writes the same ones."""
         made = []
         for number, image in enumerate(images, 1):
@@ -233,7 +233,8 @@ class OpenAiDoors:
             file = FileRef(
                 f"image-{number}.{image.kind}", f"{INBOX}/{folder}/image-{number}.{image.kind}", len(image.data)
             )
-            self._context.keep(address, file.path, image.data)
+            async with self._context.files().counting(address, file.path, len(image.data), caller.person.id):
+                await asyncio.to_thread(self._context.keep, address, file.path, image.data)
             made.append(file)
         return tuple(made)
 

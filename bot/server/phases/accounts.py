@@ -52,6 +52,7 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
+    is_destination: Callable[[Address], bool]
 
 
 def accounts_phase(
@@ -101,6 +102,7 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
+        is_destination=is_destination,
     )
 
 

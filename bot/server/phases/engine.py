@@ -300,7 +300,6 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
 def _clean_words_of_base(base: StorePhase, door: Door) -> None:
     """Give the guard to parts that were made before there was one."""
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
     for tokens in base.tokens.values():
         tokens.holds = door.guard.know
 

@@ -140,6 +140,7 @@ def _known(base: StorePhase, at: AccountsPhase, engine: EnginePhase, web_identit
         sink=engine.sink,
         links=at.links,
         auth=at.auth,
+        is_named=at.is_destination,
         notifier=base.notifier,
         web_account=web_identity,
         now=store.now,

@@ -17,7 +17,6 @@ from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, Rated, no_form, unrated
 from runtime.domain.agents.manifest import MAIN
-from runtime.intake.shelf import GuardedShelf
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -41,7 +40,6 @@ class StorePhase:
     notifier: LocalNotifier
     membership: Membership
     cooldowns: SharedCooldowns
-    shelf: GuardedShelf
     workspaces: WorkspaceFolders
     space: DiskSpace
     tokens: Mapping[str, LoginTokens]
@@ -59,7 +57,6 @@ class StorePhase:
             self.new_id,
             siblings=store.cluster.has_siblings,
             forms=forms,
-            shelf=self.shelf,
             rated=rated,
             own_marks=store.feedback.own_marks,
         )
@@ -88,7 +85,6 @@ def store_phase(
         notifier=notifier,
         membership=Membership(notifier),
         cooldowns=SharedCooldowns(store=store.cooldowns, notifier=notifier, now=store.now),
-        shelf=GuardedShelf(store.shelf),
         workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
         space=space_of(settings),
         tokens=tokens_of(settings, store, new_id, probe),

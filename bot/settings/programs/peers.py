@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 
 def _peer_address(url: str) -> str:
-    if not is_http_address(url) or urlsplit(url).password or urlsplit(url).query:
-        raise ValueError('an address without a password or a query, such as "https://billing.example.org"')
+    from runtime.egress.places import Place  # not loaded where there are no peers
+
+    if not is_http_address(url) or urlsplit(url).query:
+        raise ValueError('an address without a query, such as "https://billing.example.org"')
+    try:
+        Place.parse(url)
+    except Exception as error:
+        raise ValueError(f'an address such as "https://billing.example.org": {error}') from error
     return url
 
 

@@ -11,8 +11,6 @@ from pydantic import AfterValidator, Field
 
 from bot.settings.safety.logins import Address
 from runtime.contract import Role
-from runtime.oauth.claims import EVERYBODY
-from runtime.oauth.issuer import OFFLINE_SCOPE, is_private
 from runtime.settings.types import Secret, Section, Text
 
 if TYPE_CHECKING:
@@ -27,6 +25,8 @@ Fault = tuple[str, str]
 
 
 def _private(url: str) -> str:
+    from runtime.oauth.issuer import is_private  # for those who sign in at a provider, and nobody else
+
     if url and (not is_private(url) or "#" in url or "@" in url):
         raise ValueError('an https:// address, such as "https://id.example.com"')
     return url
@@ -130,9 +130,16 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     scopes = _listed(layers.get("auth.scopes"))
     if scopes and OPENID_SCOPE not in scopes:
         yield "auth.scopes", f'has no "{OPENID_SCOPE}", so the provider names nobody; add it'
-    if layers.get("auth.groups_from") == "id_token" and OFFLINE_SCOPE not in scopes:
-        yield "auth.scopes", f'has no "{OFFLINE_SCOPE}", without which ID tokens with groups come only once; add it'
+    if layers.get("auth.groups_from") == "id_token":
+        yield from _groups_that_come_once(scopes)
     yield from _roles(layers, is_on=bool(issuer or url))
+
+
+def _groups_that_come_once(scopes: Sequence[object]) -> Iterator[Fault]:
+    from runtime.oauth.issuer import OFFLINE_SCOPE
+
+    if OFFLINE_SCOPE not in scopes:
+        yield "auth.scopes", f'has no "{OFFLINE_SCOPE}", without which ID tokens with groups come only once; add it'
 
 
 def _listed(value: object) -> list[object]:
@@ -146,6 +153,13 @@ def _roles(layers: Layers, *, is_on: bool) -> Iterator[Fault]:
         yield "auth.roles", 'gives nobody a role; set user = ["*"] to let in everybody who signs in'
     if lists.get("owner") and layers.get("auth.owners_by_group") is not True:
         yield "auth.roles.owner", "names groups, and owners_by_group isn't true; set it if a group may make owners"
+    if lists:
+        yield from _names(lists)
+
+
+def _names(lists: Mapping[str, Sequence[object]]) -> Iterator[Fault]:
+    from runtime.oauth.claims import EVERYBODY
+
     for role in ("operator", "owner"):
         if EVERYBODY in lists.get(role, ()):
             yield f"auth.roles.{role}", f'has "{EVERYBODY}", which would make everybody an {role}; name groups'

@@ -26,8 +26,8 @@ class PushWay:
 def push_way_of(settings: Settings) -> PushWay:
     """Public places may be told, unless a rule of the settings denies it: a program hears nothing that it couldn't ask for.
 
-    Private networks still need `egress.allow`.
+    Private networks need `egress.allow` and a rule that allows it: what was opened for agents is not open to programs.
     """
     allow = [Opening.parse(text) for text in settings.egress.allow]
-    rule = Rule(Result.ALLOW, PUSH_TOOL, method="POST")
+    rule = Rule(Result.ALLOW, PUSH_TOOL, method="POST", public=True)
     return PushWay(Egress([*rules_of(settings), rule], allow=allow), login_sealer_of(settings))

@@ -13,9 +13,8 @@ import structlog
 
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
-from bot.wiring.logins.parts import login_sealer_of
+from bot.wiring.logins.parts import STORE_TIME, login_sealer_of
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
-from bot.wiring.logins.tokens import STORE_TIME
 from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
 from runtime.contract import NewId

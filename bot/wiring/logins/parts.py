@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 SHARED_FOR: Final = b"signalbox sign-ins\0"
 """Begins what a shared key is made of, so that the same text elsewhere gives another key."""
+
+STORE_TIME: Final = timedelta(seconds=30)
+"""For storing a renewed grant: as long as its claim, behind which another node may try."""
 
 
 def login_sealer_of(settings: Settings) -> MadeSealer:

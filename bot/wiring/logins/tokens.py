@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 
+from bot.wiring.logins.parts import STORE_TIME
 from runtime.contract import NewId, Now, Probe, no_probe
 from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer, Unsealable
@@ -47,8 +48,6 @@ OTHERS_TIME: Final = timedelta(seconds=30)
 """Wait for another node that renews a token which is over."""
 LOOK_AGAIN: Final = 0.2
 """Seconds between two looks at what another node stored, and between two tries to store a grant."""
-STORE_TIME: Final = timedelta(seconds=30)
-"""For storing a renewed grant: as long as its claim, behind which another node may try."""
 
 
 class LoginBook(Protocol):

@@ -10,6 +10,7 @@ from runtime.chat.views.skills import (
     SKILL_CARD,
     ToldSkill,
     accepted,
+    card_form_of,
     form_of,
     listing,
     one,
@@ -80,7 +81,7 @@ class SkillCommands:
     def _of_card(self, form: str, all_: Mapping[tuple[str, str], Shelved]) -> SkillAnswer:
         """The form itself tells which skill is meant."""
         for shelved in all_.values():
-            if (skill := shelved.found.skill) and form_of(skill) == form:
+            if (skill := shelved.found.skill) and card_form_of(skill) == form:
                 return (
                     SkillAnswer(ready_already(skill.name))
                     if shelved.standing.is_open

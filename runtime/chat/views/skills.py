@@ -19,6 +19,8 @@ WARNINGS_SHOWN: Final = 8
 SKILLS_LISTED_MAX: Final = 40
 ONLY_OWNERS_ACCEPT: Final = "Only owners can accept a skill. I've told them already if they have a room for it."
 FORM_LETTERS: Final = 12
+CARD_FORM_LETTERS: Final = 24
+"""Behind a button: nobody reads them, and nobody makes another form with the same ones."""
 SKILL_CARD: Final = "skill-"
 """Begins the id behind the buttons of a skill's card; the form that is asked about ends it."""
 ANSWERED_ALREADY: Final = "This question was answered already."
@@ -71,7 +73,7 @@ def question(told: ToldSkill) -> str:
 
 def card(told: ToldSkill) -> Content:
     """The question as the operators' room has it, to be answered by a button."""
-    about = ApprovalId(f"{SKILL_CARD}{form_of(told.skill)}")
+    about = ApprovalId(f"{SKILL_CARD}{card_form_of(told.skill)}")
     return Content(
         question(told), (Button(about, Choice.APPROVE, "Accept this form"), Button(about, Choice.NO, "Leave it out"))
     )
@@ -90,7 +92,11 @@ def answered_card(card: Content, name: str, who: str, *, accepted: bool) -> Cont
 
 def card_origin(skill: Skill) -> str:
     """Origin of the card about this form."""
-    return f"skill:{skill.locked_as}:{skill.digest[:24]}"
+    return f"skill:{skill.locked_as}:{card_form_of(skill)}"
+
+
+def card_form_of(skill: Skill | None) -> str:
+    return skill.digest[:CARD_FORM_LETTERS] if skill else ""
 
 
 def form_of(skill: Skill | None) -> str:

@@ -48,18 +48,32 @@ class Story:
 
 
 def stages_of(story: Story) -> tuple[Stage, ...]:
-    """Each state a message was in. With time this only grows at its end, so that a number names a stage for good."""
+    """Each state a message was in. With time this only grows at its end, so that a number names a stage for good.
+
+    A message that joined work later was never in the states that were over by then.
+    """
     stages = [Stage(FollowState.QUEUED, story.taken_at)]
     if not story.run or story.began_at is None:
         state = state_of(story.signal, None, answered=story.answered)
         return (*stages, Stage(state, story.taken_at)) if state.is_over else tuple(stages)
     stages.append(Stage(FollowState.WORKING, max(story.began_at, story.taken_at)))
-    for asked in _rounds(story.questions):
+    own = [one for one in story.questions if one.settled_at is None or one.settled_at > story.taken_at]
+    for asked in _rounds(own):
         stages.append(Stage(FollowState.ASKING, asked.begun, tuple(asked.questions)))
         if asked.ended is not None and (story.ended_at is None or asked.ended < story.ended_at):
             stages.append(Stage(FollowState.WORKING, asked.ended))
     state = state_of("", RunFacts(story.run), answered=False)
     return (*stages, Stage(state, story.ended_at or story.taken_at)) if state.is_over else tuple(stages)
+
+
+def untold(story: Story, told: int) -> tuple[tuple[int, Stage], ...]:
+    """Stages that a place wasn't told, by number: the end always is one, since a place that was told that is kept no more.
+
+    Clocks of several nodes differ, so that a stage may be gone again: then the end has a number that was told.
+    """
+    stages = stages_of(story)
+    begin = min(told, len(stages) - 1) if stages[-1].state.is_over else told
+    return tuple(enumerate(stages))[begin:]
 
 
 @dataclass(slots=True)

@@ -114,16 +114,16 @@ def _asked(signal: Signal, who: Person | None, gate: Gate) -> Asked:
 def naming(body: Heard, agents: Iterable[Manifest]) -> tuple[str, Heard]:
     """The one of `agents` that a message names, and the message without its name. Pure."""
     match body:
-        case Said(text, files):
-            pass
+        case Said(text):
+            said = body
         case Commanded(name, argument) if name.lower() == ASK and argument.strip():
-            text, files = f"/{ASK} {argument}", ()
+            text, said = f"/{ASK} {argument}", Said("")
         case _:
             return "", body
     agent, rest = named_in(text, words_of(agents)) or ("", text)
     if not agent and isinstance(body, Commanded):
         rest = body.argument.strip()
-    return agent, Said(rest, files)
+    return agent, replace(said, text=rest)
 
 
 def _stay(signal: Signal, agent: str, who: Person, found: Answering, now: datetime) -> Op[None]:

@@ -117,16 +117,12 @@ def _runs_behind(table: Table) -> Sequence[ColumnElement[Any]]:
     return found
 
 
-def _of_delivery(delivery: ColumnElement[Any]) -> Sequence[ColumnElement[Any]]:
-    shown = deliveries.alias()
-    edited = deliveries.alias()
-    own = select(shown.c.run_id).where(shown.c.id == delivery).limit(1).scalar_subquery()
-    before = (
-        select(edited.c.run_id)
-        .where(edited.c.id == select(shown.c.edits).where(shown.c.id == delivery).limit(1).scalar_subquery())
-        .limit(1)
-        .scalar_subquery()
-    )
+def _of_delivery(delivery: Column[Any]) -> Sequence[ColumnElement[Any]]:
+    """Correlated by hand: SQLAlchemy looks one statement up, and would else read the whole table in here, for any row of it."""
+    shown, edited = deliveries.alias(), deliveries.alias()
+    own = select(shown.c.run_id).where(shown.c.id == delivery).limit(1).correlate(delivery.table).scalar_subquery()
+    edits = select(shown.c.edits).where(shown.c.id == delivery).limit(1).correlate(delivery.table).scalar_subquery()
+    before = select(edited.c.run_id).where(edited.c.id == edits).limit(1).scalar_subquery()
     return own, before
 
 

@@ -51,11 +51,11 @@ from runtime.store.intake.listing import listed
 from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
-from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.protocol.intake import SkillAnswer
 from runtime.store.runs.closing import OPEN_RUNS
 from runtime.store.runs.compacting import WANTED_IN
+from runtime.store.runs.thinking import thought
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.skills.locking import accept_skill

@@ -83,6 +83,7 @@ def row(signal: Signal, who: Person | None, state: str, now: datetime, signal_id
         "message_id": signal.message_id,
         "by_program": int(signal.by_bot),
         "trigger": signal.trigger.value,
+        "replaces": "",
     }
 
 

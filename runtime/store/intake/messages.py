@@ -29,8 +29,9 @@ from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
 from runtime.store.agents.held_back import held_back
 from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
+from runtime.store.intake.branches import branch_off
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
-from runtime.store.intake.run_stop import stop_live
+from runtime.store.intake.run_stop import EndedOpen, stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
 from runtime.store.runs.run_begin import with_files
@@ -135,8 +136,12 @@ def said(
         )
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
+    branch = (yield from branch_off(signal, message.replaces, who, now, new_id)) if message.replaces else None
+    values |= {"replaces": branch.left} if branch else {}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now, new_id)
+    if branch:
+        taken = _with(taken, branch.ended)
     if gate.triggers:
         taken = yield from watched(signal, message, who, gate.triggers, taken, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
@@ -145,13 +150,24 @@ def said(
     return taken
 
 
+def _with(taken: Taken, ended: EndedOpen) -> Taken:
+    """Add what ended for it to what was taken in."""
+    return replace(
+        taken,
+        lane_ready=taken.lane_ready or ended.woken,
+        stop_runs=(*taken.stop_runs, *ended.live),
+        deliveries=(*taken.deliveries, *ended.told),
+        ended=(*taken.ended, *ended.over),
+    )
+
+
 # ------------------------------------------------------------------------------------------------------------- the lane
 
 
 def _queued(
     signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime, new_id: NewId
 ) -> Op[Taken]:
-    key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]"
+    key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]" and not values["replaces"]
     # The lane is locked, else a claim could consume the twin beside us and leave us behind.
     known = mergeable and bool((yield LOCK_LANE, {"k": key}))
     if known and (twin := (yield from _twin(values, gate, now))):

@@ -79,6 +79,16 @@ class EndedParked:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedOpen:
+    """Runs at work that got the mark, rooms whose cards changed, runs that are over, and whether a lane became ready."""
+
+    live: tuple[RunId, ...] = ()
+    told: tuple[Address, ...] = ()
+    over: tuple[Ended, ...] = ()
+    woken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run that is not over."""
 
@@ -107,26 +117,36 @@ def stop(
     if not found and below is None:
         return (yield from replied(signal, Verdict(Outcome.DECIDED, signal_id, _stopped(programs)), now, new_id))
     below = below or Below()
-    woken, live = below.woken, [*below.live]
-    over: list[Ended] = []
-    addresses: list[Address] = [*below.told]
+    all_ended = [EndedOpen(tuple(below.live), tuple(below.told), woken=below.woken)]
     for run in found:
-        yield from moved(now, run.id, None, RunEvent.STOP, who.name)
-        if run.state is RunState.RUNNING:
-            live.append(run.id)
-            yield ASK_STOP, {"run": run.id}
-        else:
-            parked = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
-            live += parked.live
-            addresses += [*parked.told, run.address]
-            over.append(Ended(run.id, parked.planned))
-        tree = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
-        woken |= tree.woken
-        live += tree.live
-        addresses += tree.told
-    verdict = Verdict(Outcome.DECIDED, signal_id)
+        all_ended += [(yield from end_open(run, who.name, f"Stopped by {who.name}.", now, new_id))]
     session = found[0].session if found else None
-    return Taken(verdict, session, woken, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
+    return Taken(
+        Verdict(Outcome.DECIDED, signal_id),
+        session,
+        any(one.woken for one in all_ended),
+        stop_runs=tuple(run for one in all_ended for run in one.live),
+        deliveries=tuple(address for one in all_ended for address in one.told),
+        ended=tuple(run for one in all_ended for run in one.over),
+    )
+
+
+def end_open(run: OpenRun, by: str, text: str, now: datetime, new_id: NewId) -> Op[EndedOpen]:
+    """End a run with all below it: one at work gets a mark, any other ends here with `text`. Its lane is locked."""
+    yield from moved(now, run.id, None, RunEvent.STOP, by)
+    live: list[RunId] = []
+    told: list[Address] = []
+    over: tuple[Ended, ...] = ()
+    if run.state is RunState.RUNNING:
+        live.append(run.id)
+        yield ASK_STOP, {"run": run.id}
+    else:
+        parked = yield from end_parked(run, text, now, new_id)
+        live += parked.live
+        told += [*parked.told, run.address]
+        over = (Ended(run.id, parked.planned),)
+    tree = yield from end_below(run.id, text, now, new_id)
+    return EndedOpen((*live, *tree.live), (*told, *tree.told), over, tree.woken)
 
 
 def _stopped(programs: int) -> str:

@@ -97,13 +97,17 @@ SAID = (
         signals.c.files,
         signals.c.answered_at,
         signals.c.dedupe_key,
+        signals.c.run_id,
+        signals.c.replaces,
     )
     .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at < bindparam("before"))
     .order_by(signals.c.accepted_at.desc())
     .limit(bindparam("n", type_=Integer))
 )
 PARTS_SHOWN = (
-    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body, deliveries.c.created_at)
+    select(
+        deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body, deliveries.c.run_id, deliveries.c.created_at
+    )
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
         deliveries.c.address == bindparam("room"),
@@ -242,7 +246,7 @@ def timeline(
     oldest = min((row[2] for row in (*shown_rows, *said_rows)), default=until)
     changes = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = _changes(changes)
-    created = min((row[4] for row in shown_rows), default=None)
+    created = min((row[5] for row in shown_rows), default=None)
     ran = {} if created is None else (yield from ran_in(address, created, until))
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
     found: list[Found] = [(row[2], row[0], partial(_said, row, latest.get(row[0]))) for row in said_rows]
@@ -291,17 +295,20 @@ def _changes(rows: Sequence[tuple[Any, ...]]) -> dict[str, _Changed]:
 
 
 def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
-    signal_id, name, at, text, files, answered, client_id = row
+    signal_id, name, at, text, files, answered, client_id, run, replaces = row
     refs = tuple(FileRef(*f) for f in json.loads(files)) if files != NO_FILES else ()
-    made = Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+    made = Entry(
+        *(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id),
+        run=run or "",
+        replaces=replaces,
+    )
     return replace(made, version=change.version, reactions=change.reactions) if change else made
 
 
 def _shown(row: tuple[Any, ...], change: _Changed | None, behind: WorkBehind) -> Entry:
-    delivery, ordinal, at, body, _ = row
-    made = Entry(
-        f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, behind=behind if ordinal == 1 else NOTHING_RAN
-    )
+    delivery, ordinal, at, body, run, _ = row
+    told = behind if ordinal == 1 else NOTHING_RAN
+    made = Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, run=run or "", behind=told)
     if change is None or ordinal != 1:
         return made
     new = body if change.body is None else change.body

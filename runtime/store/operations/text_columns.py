@@ -72,6 +72,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "message_id": PLATFORM_ID,
         "trigger": OWN_WORD,
         "chain": CHOSEN_NAME,
+        "replaces": OWN_ID,
     },
     "sessions": {
         "key": OWN_ADDRESS,
@@ -234,6 +235,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "pauses": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS},
     "aliases": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "moved_to": OWN_ADDRESS},
     "room_marks": {"owner": PERSON_ID, "address": OWN_ADDRESS, "title": SAID},
+    "deleted_rooms": {"address": OWN_ADDRESS, "owner": PERSON_ID},
     "rooms": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "name": SAID},
     "chats": {"room": OWN_ADDRESS},
     "schedules": {
@@ -336,7 +338,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "peer": CHOSEN_NAME,
         "task": VENDOR_ID,
         "context": VENDOR_ID,
-        "sealed": Fixed("a question, sealed with the key of the nodes", Forgets.NONE),
+        "sealed": Fixed("a question, sealed with the key of the nodes", Forgets.DIGEST),
     },
     "skill_locks": {
         "name": CHOSEN_NAME,

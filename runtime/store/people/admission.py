@@ -7,7 +7,7 @@ from typing import Final
 
 from runtime.contract import NewId, Person, Role
 from runtime.store.approvals.newcomers import free_name, own
-from runtime.store.common import ADD_IDENTITY, fact, new_person, web_identity, whom
+from runtime.store.common import ADD_IDENTITY, fact, names_of, new_person, web_identity, whom
 from runtime.store.people.people import SET_ROLE, is_the_last_owner
 from runtime.store.protocol.people import Admission, Unadmitted
 from runtime.store.sql.driver import Op
@@ -20,28 +20,43 @@ def admit(asked: Admission, now: datetime, new_id: NewId) -> Op[Person | Unadmit
     """The person as whom somebody is let in, with the role that they have there."""
     who = yield from whom(asked.identity)
     if who is not None:
-        if {asked.identity, who.name} & {*asked.blocked}:
+        if (yield from _is_blocked(who, asked)):
             return Unadmitted.BLOCKED
         return (yield from _with_role(who, asked, now))
     if asked.identity in asked.blocked:
         return Unadmitted.BLOCKED
     if asked.role is None:
         return Unadmitted.NO_ROLE
-    if asked.email and (who := (yield from _by_email(asked, now))):
-        return Unadmitted.BLOCKED if who.name in asked.blocked else (yield from _with_role(who, asked, now))
+    by_email = (yield from _by_email(asked)) if asked.email else None
+    if not asked.is_fresh and (by_email or asked.create):
+        return Unadmitted.STALE  # whoever was removed doesn't come back by what was so before
+    if by_email is not None:
+        return (yield from _taken_for(by_email, asked, now))
     if not asked.create:
         return Unadmitted.UNKNOWN
     return (yield from _made(asked, asked.role, now, new_id))
 
 
-def _by_email(asked: Admission, now: datetime) -> Op[Person | None]:
+def _is_blocked(who: Person, asked: Admission) -> Op[bool]:
+    """True for somebody whom the settings block, by their name or by any of their identities."""
+    if not asked.blocked:
+        return False
+    names = yield from names_of(who)
+    return bool({asked.identity, who.name, *names} & {*asked.blocked})
+
+
+def _by_email(asked: Admission) -> Op[Person | None]:
     """The person with this address. Never an owner, unless groups make owners: an address is easier to get than a key."""
     who = yield from whom(asked.email)
-    if who is None or (who.role is Role.OWNER and not asked.owners):
-        return None
+    return None if who is None or (who.role is Role.OWNER and not asked.owners) else who
+
+
+def _taken_for(who: Person, asked: Admission, now: datetime) -> Op[Person | Unadmitted]:
+    if (yield from _is_blocked(who, asked)):
+        return Unadmitted.BLOCKED
     yield ADD_IDENTITY, {"identity": asked.identity, "person_id": who.id, "room": None}
     yield from fact(now, "identity added", BY_PROVIDER, who.name, f"{asked.identity}, by {asked.email}")
-    return who
+    return (yield from _with_role(who, asked, now))
 
 
 def _made(asked: Admission, role: Role, now: datetime, new_id: NewId) -> Op[Person]:
@@ -58,12 +73,13 @@ def _with_role(who: Person, asked: Admission, now: datetime) -> Op[Person | Unad
     if who.role is Role.OWNER and not asked.owners:
         return Unadmitted.NO_ROLE if asked.role is None else who
     role = Role.VIEWER if asked.role is None else asked.role
-    if asked.is_fresh and role is not who.role and not (yield from _is_needed(who)):
+    sets = asked.is_fresh and asked.sets
+    if sets and role is not who.role and not (yield from _is_needed(who)):
         yield SET_ROLE, {"n": who.name, "new_role": int(role)}
         yield from fact(now, "role set", BY_PROVIDER, who.name, role.word)
     if asked.role is None:
         return Unadmitted.NO_ROLE
-    return Person(who.id, who.name, role if asked.is_fresh else min(role, who.role))
+    return Person(who.id, who.name, role if sets else min(role, who.role))
 
 
 def _is_needed(who: Person) -> Op[bool]:

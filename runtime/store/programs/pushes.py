@@ -21,6 +21,8 @@ from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, maybe_moment, micros, moment
 
 PUSHES_A_TASK: Final = 5
+PLACES_A_PROGRAM: Final = 500
+"""Places of all its tasks that aren't over: each is looked at twice a second."""
 PUSHES_A_LOOK: Final = 200
 STAGES_KNOWN: Final = 1
 """Stages that nobody needs to be told: that a message was taken in is what its answer says."""
@@ -36,6 +38,7 @@ PUSH_COLUMNS: Final = (
     pushes.c.fault,
 )
 PUSHES_OF = select(*PUSH_COLUMNS).where(pushes.c.task == bindparam("of_task")).order_by(pushes.c.name)
+PUSHES_OF_PROGRAM = select(func.count()).select_from(pushes).where(pushes.c.program == bindparam("of_program"))
 ANY_PUSH = select(pushes.c.task).limit(1)
 _named = (pushes.c.task == bindparam("of_task"), pushes.c.name == bindparam("of_name"))
 _new = add(pushes)
@@ -104,10 +107,12 @@ class NewPush:
 
 
 def put_push(new: NewPush, now: datetime) -> Op[bool]:
-    """Keep a place, or its new address; false where the task has as many as it may have."""
+    """Keep a place, or its new address; false where the task or its program has as many as it may have."""
     known = [one.name for one in (yield from pushes_of(new.task))]
-    if new.name not in known and len(known) >= PUSHES_A_TASK:
-        return False
+    if new.name not in known:
+        held_now = (yield PUSHES_OF_PROGRAM, {"of_program": new.program})[0][0]
+        if len(known) >= PUSHES_A_TASK or held_now >= PLACES_A_PROGRAM:
+            return False
     row = {"task": new.task, "name": new.name, "program": new.program, "dialect": new.dialect, "sealed": new.sealed}
     yield PUT_PUSH, {**row, "told": STAGES_KNOWN, "tries": 0, "due_at": 0, "made_at": micros(now), "fault": ""}
     return True
@@ -199,7 +204,7 @@ class PushStore(Base):
     """Places that are told of tasks, over an engine."""
 
     async def put_push(self, new: NewPush) -> bool:
-        """Keep a place, or its new address; false where the task has as many as it may have."""
+        """Keep a place, or its new address; false where the task or its program has as many as it may have."""
         now = self.now()
         return await self._driver.write(lambda: put_push(new, now))
 

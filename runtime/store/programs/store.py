@@ -12,7 +12,15 @@ from runtime.domain.programs.followed import Followed, SaidStep
 from runtime.domain.programs.token import ProgramToken
 from runtime.store.common import fact
 from runtime.store.programs.following import followed, id_by_key, keyed_said, said_by
-from runtime.store.programs.tokens import every_token, make_token, note_use, revoke_token, token_named, token_of
+from runtime.store.programs.tokens import (
+    every_token,
+    holder_named,
+    make_token,
+    note_use,
+    revoke_token,
+    token_named,
+    token_of,
+)
 from runtime.store.sql.base import Base
 
 TOKEN_KNOWN_FOR: Final = timedelta(seconds=1)
@@ -35,6 +43,10 @@ class ProgramStore(Base):
         """The token and the person as which its program is known; None for what nobody made."""
         hashed = digest(secret)
         return await self._driver.read(lambda: token_of(hashed))
+
+    async def holder_named(self, name: str) -> Holder | None:
+        """The same by the token's name."""
+        return await self._driver.read(lambda: holder_named(name))
 
     async def make_token(self, new: ProgramToken, secret: str) -> bool:
         now = self.now()

@@ -31,12 +31,13 @@ TOKEN_COLUMNS: Final = (
 )
 EVERY_TOKEN = select(*TOKEN_COLUMNS).order_by(tokens.c.name)
 TOKEN_NAMED = select(*TOKEN_COLUMNS).where(tokens.c.name == bindparam("n"))
-TOKEN_OF = (
+_holders = (
     select(*TOKEN_COLUMNS, people.c.id, people.c.name, people.c.role)
     .outerjoin(identities, identities.c.identity == "api:" + tokens.c.name)
     .outerjoin(people, people.c.id == identities.c.person_id)
-    .where(tokens.c.hash == bindparam("h"))
 )
+TOKEN_OF = _holders.where(tokens.c.hash == bindparam("h"))
+HOLDER_NAMED = _holders.where(tokens.c.name == bindparam("n"))
 _NEW_TOKEN = add(tokens)
 # Of two at once the second one finds the first: it waits for its commit, and is told.
 PUT_TOKEN = _NEW_TOKEN.on_conflict_do_update(
@@ -69,7 +70,14 @@ def token_named(name: str) -> Op[ProgramToken | None]:
 
 def token_of(hashed: str) -> Op[tuple[ProgramToken, Person | None] | None]:
     """The token with this hash, and the person as which its program is known; None for one that was removed."""
-    rows = yield TOKEN_OF, {"h": hashed}
+    return _holder((yield TOKEN_OF, {"h": hashed}))
+
+
+def holder_named(name: str) -> Op[tuple[ProgramToken, Person | None] | None]:
+    return _holder((yield HOLDER_NAMED, {"n": name}))
+
+
+def _holder(rows: Sequence[tuple[Any, ...]]) -> tuple[ProgramToken, Person | None] | None:
     if not rows:
         return None
     own, who = rows[0][: len(TOKEN_COLUMNS)], rows[0][len(TOKEN_COLUMNS) :]

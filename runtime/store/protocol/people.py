@@ -71,13 +71,15 @@ class Admission:
     """Somebody as a provider names them.
 
     `role` is that of their groups, None for no group that gives one. `is_fresh`: the provider says so now; what it said
-    earlier only lowers. `email` is the identity of an address that was verified, or empty. `owners`: groups may make owners.
+    earlier only lowers, and makes nobody. Without `sets` it said nothing of groups, so the role of somebody known stays.
+    `email` is the identity of an address that was verified, or empty. `owners`: groups may make owners.
     """
 
     identity: Identity
     name: str
     role: Role | None
     is_fresh: bool
+    sets: bool = True
     email: str = ""
     create: bool = True
     owners: bool = False
@@ -91,6 +93,7 @@ class Unadmitted(StrEnum):
     UNKNOWN = "unknown"  # nobody has this identity, and nobody is made
     NO_ROLE = "no role"  # none of their groups gives one
     BLOCKED = "blocked"  # the settings block them
+    STALE = "an old token"  # nobody has this identity, and a word of earlier makes nobody
 
 
 class Guests(Protocol):

@@ -22,7 +22,7 @@ from runtime.store.runs.run_begin import (
     STEERABLE,
     Waiting,
     asker_of,
-    before_a_hand_over,
+    before_one_apart,
     begin_run,
     consume,
     spoken_to,
@@ -200,5 +200,5 @@ def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
     *_, requester, role = rows[0]
     asker = Rights(requester, NOBODY if role is None else role)
-    waiting = before_a_hand_over(Waiting(*row[:-2]) for row in rows)
+    waiting = before_one_apart(Waiting(*row[:-2]) for row in rows)
     return joining(waiting, lambda one: one.standing, asker)

@@ -23,7 +23,7 @@ from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
-from runtime.store.runs.turns import add_turn, transcript
+from runtime.store.runs.turns import add_turn, leave_out, transcript
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
@@ -46,6 +46,7 @@ class Waiting(NamedTuple):
     by_program: int
     trigger: str
     actor: str
+    replaces: str
     role: int | None
 
     @property
@@ -124,7 +125,7 @@ def begin_run(
         return None
     first, share = waiting[0], waiting[:1]
     if len(waiting) > 1 and first.trigger != Trigger.HAND_OVER and busy_at(busy, address) is not Busy.FOLLOWUP:
-        share = joining(before_a_hand_over(waiting), lambda one: one.standing, first.standing)
+        share += joining(before_one_apart(waiting[1:]), lambda one: one.standing, first.standing)
     trigger = Trigger(first.trigger)
     child = (yield from child_at(RunId(first.id))) if trigger is Trigger.CHILD else None
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
@@ -148,9 +149,10 @@ def begin_run(
     )
 
 
-def before_a_hand_over(waiting: Iterable[Waiting]) -> list[Waiting]:
-    """The signals before the first that an agent handed over: that one begins a run of its own, which may do less."""
-    return list(takewhile(lambda one: one.trigger != Trigger.HAND_OVER, waiting))
+def before_one_apart(waiting: Iterable[Waiting]) -> list[Waiting]:
+    """The signals before the first that begins a run of its own: one that an agent handed over, which may do less, and one
+    that is said in place of an earlier message, perhaps of the very run that it would join."""
+    return list(takewhile(lambda one: one.trigger != Trigger.HAND_OVER and not one.replaces, waiting))
 
 
 def _fresh_run(
@@ -225,6 +227,8 @@ def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, no
     """Signals become user turns of `run`; how many still wait."""
     for number, one in enumerate(share, next_turn):
         yield CONSUME, {"one": one.id, "run": run}
+        if one.replaces:
+            yield from leave_out(one.replaces)
         is_bot = one.by_program and one.trigger != Trigger.HOOK  # a hook fences what isn't its operator's words itself
         told = with_files(of_program(one.text, one.actor_name) if is_bot else one.text, one.files)
         yield from add_turn(lane.session, number, run, "user", told, now, author=one.actor_name, files=one.files)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, delete, func, literal_column, or_, select, update
 
 from runtime.contract import (
     AssistantTurn,
@@ -29,7 +29,7 @@ from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.text.outside import OPENS
 
 NO_FILES = "[]"
-ADD_TURN = add(turns)
+ADD_TURN = add(turns, without=("left_out",))
 SET_TURN = (
     update(turns)
     .where(turns.c.session == bindparam("s"), turns.c.number == bindparam("n"))
@@ -92,7 +92,7 @@ def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: d
     )
 
 
-TURNS = (
+ALL_TURNS = (
     select(
         turns.c.role,
         turns.c.text,
@@ -107,8 +107,10 @@ TURNS = (
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
 )
+is_read = turns.c.left_out == literal_column("0")
+TURNS = ALL_TURNS.where(is_read)
 TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
-TURNS_BETWEEN = TURNS_SINCE.where(turns.c.number <= bindparam("last"))
+TURNS_BETWEEN = ALL_TURNS.where(turns.c.number >= bindparam("since"), turns.c.number <= bindparam("last"))
 # Where a person last asked to begin anew.
 TURNS_NOW = TURNS.where(
     turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
@@ -188,6 +190,7 @@ _ANSWERED = (
         turns.c.session == bindparam("s"),
         turns.c.number >= bindparam("since"),
         is_word(turns.c.role, "assistant"),
+        is_read,
     )
     .order_by(turns.c.number.desc())
     .limit(1)
@@ -209,12 +212,53 @@ def counted(session: SessionKey, since: int) -> Op[Counted | None]:
     return Counted(*rows[0]) if rows and rows[0][0] else None
 
 
+# ------------------------------------------------------------------------------------------- what no model reads any more
+
+REPLACED = select(signals.c.session, signals.c.run_id, signals.c.replaces).where(signals.c.id == bindparam("signal"))
+# It was the newest message when it was replaced, so the last words of a person in its run are its own.
+_own_words = (
+    select(func.max(turns.c.number))
+    .where(
+        turns.c.session == bindparam("s"),
+        turns.c.run_id == bindparam("run"),
+        is_word(turns.c.role, "user"),
+        turns.c.author != literal_column("''"),  # without an author it was said by us
+    )
+    .scalar_subquery()
+)
+LEAVE_OUT = (
+    update(turns)
+    .where(turns.c.session == bindparam("s"), turns.c.run_id == bindparam("run"), turns.c.number >= _own_words)
+    .values(left_out=1)
+    .returning(turns.c.number)
+)
+DROP_ITS_SUMMARIES = delete(summaries).where(
+    summaries.c.session == bindparam("s"), summaries.c.upto_turn >= bindparam("first")
+)
+
+
+def leave_out(replaced: str) -> Op[None]:
+    """No model reads a replaced message and its answer from now on; a summary of them is made anew. Their turns stay."""
+    while replaced:  # one that waits has no turns yet: what it replaced has
+        rows = yield REPLACED, {"signal": replaced}
+        if not rows:
+            return
+        session, run, replaced = rows[0]
+        if run is None:
+            continue
+        gone = yield LEAVE_OUT, {"s": session, "run": run}
+        if gone:
+            yield DROP_ITS_SUMMARIES, {"s": session, "first": min(number for (number,) in gone)}
+        return
+
+
 OUTSIDE = (
     select(func.substr(turns.c.text, 1, LABEL_MAX_CHARS))
     .where(
         turns.c.session == bindparam("s"),
         turns.c.number >= bindparam("since"),
         turns.c.role != "assistant",
+        is_read,
         is_like(turns.c.text, f"%{OPENS}From %"),
     )
     .order_by(turns.c.number)
@@ -223,7 +267,9 @@ APPROVED = (
     select(approvals.c.arguments)
     .where(
         approvals.c.run_id.in_(
-            select(turns.c.run_id).where(turns.c.session == bindparam("s"), turns.c.number >= bindparam("since"))
+            select(turns.c.run_id).where(
+                turns.c.session == bindparam("s"), turns.c.number >= bindparam("since"), is_read
+            )
         ),
         is_word(approvals.c.state, "approved"),
     )

@@ -92,7 +92,7 @@ def written(body: str) -> str:
 
 
 class ShelfStore(Base):
-    """Implements `contract.Shelf`."""
+    """Keeps the lists of people, and looks through rooms. Who may see a room is decided before."""
 
     async def mark_room(self, owner: Identity, address: Address, change: RoomMark) -> None:
         now = micros(self.now())

@@ -1,4 +1,4 @@
-"""Table of how people keep their conversations."""
+"""Tables of how people keep their conversations, and of those they deleted."""
 
 from __future__ import annotations
 
@@ -19,4 +19,14 @@ room_marks = Table(
     number("read_at"),
     number("changed_at"),
     PrimaryKeyConstraint("owner", "address"),
+)
+
+# A row for each conversation that its owner deleted, until its texts are gone. Before `due_at` it can be taken back.
+deleted_rooms = Table(
+    "deleted_rooms",
+    metadata,
+    words("address", primary_key=True),
+    words("owner"),
+    number("deleted_at"),
+    number("due_at"),
 )

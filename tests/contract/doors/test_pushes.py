@@ -21,6 +21,8 @@ from tests.contract.doors.conftest import SETTINGS, Doors
 from tests.contract.doors.test_a2a import VERSIONS, client, message, told
 from tests.security.running import running
 
+RULE = '[[egress.rules]]\ntool = "a2a_push"\nhost = "127.0.0.1"\nmethod = "POST"\nresult = "allow"\n'
+
 
 @dataclass
 class Receiver:
@@ -72,9 +74,9 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @pytest.fixture
 async def pushing(url: str, tmp_path: Path, receiver: Receiver) -> AsyncIterator[Doors]:
-    """Doors whose way out has only that private place open."""
+    """Doors whose way out has two private places open, and only that one for programs."""
     place = receiver.url.removeprefix("http://").partition("/")[0]
-    allow = f'[egress]\nallow = ["{place}"]\n'
+    allow = f'[egress]\nallow = ["{place}", "127.0.0.2:80"]\n{RULE}'
     async with running(tmp_path, SETTINGS.format(url=url) + allow) as house:
         yield Doors(house)
 
@@ -112,7 +114,8 @@ async def test_places_are_kept_shown_and_dropped_by_the_own_program_and_refused_
     pushing: Doors, receiver: Receiver
 ) -> None:
     async with client(pushing, "peer") as app:
-        for url in ("http://169.254.169.254/latest", "http://localhost:1/x", "file:///etc/passwd", "http://10.0.0.1/"):
+        inside = ("http://169.254.169.254/latest", "http://localhost:1/x", "http://10.0.0.1/", "http://127.0.0.2/")
+        for url in (*inside, "file:///etc/passwd"):
             asked = message("Hello", "m-1")
             asked.configuration.task_push_notification_config.url = url
             with pytest.raises(errors.InvalidParamsError, match="Push notifications can't go there"):

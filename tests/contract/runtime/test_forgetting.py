@@ -29,6 +29,7 @@ from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Fixed, Forgets, Free
+from runtime.store.programs.peers import KeptPeerTask
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.memory.forgetting import Begun, Forgetting, RowChange
 from runtime.store.schema import metadata
@@ -167,7 +168,12 @@ async def test_nothing_of_a_person_is_left_in_any_table(any_stage: Stage) -> Non
 async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage) -> None:
     stage = any_stage
     await lived(stage)
+    for name in ("otto", "uma"):
+        asked = await stage.rows("SELECT run_id FROM signals WHERE actor = :a AND run_id IS NOT NULL", a=f"page:{name}")
+        kept = KeptPeerTask(key=name, run=asked[0][0], peer="billing", task="t", context="", sealed="a question")
+        await stage.store.peer_tasks.keep_task(kept)
     one = await forget(stage)
+    assert await stage.rows("SELECT key, sealed FROM peer_tasks") == [("uma", "a question")]
     said = [row[0] for row in await stage.rows("SELECT text FROM signals WHERE actor = 'page:uma' ORDER BY id")]
     assert said == [f"What does {one.mark} sail, and when?", "Write it down for me"]
     turns = "\n".join(row[0] for row in await stage.rows("SELECT text FROM turns WHERE role = 'assistant'"))

@@ -31,6 +31,25 @@ async def test_somebody_admitted_by_many_at_once_is_one_person(stage: Stage) -> 
     assert len([row for row in await stage.audit("person added") if row[1] == "Eve"]) == 1
 
 
+async def test_a_word_of_earlier_makes_nobody_and_takes_nobody_for_somebody_else(stage: Stage) -> None:
+    people, earlier = stage.store.people, replace(EVE, is_fresh=False, email="email:eve@example.com")
+    assert await people.admit(earlier) is Unadmitted.STALE
+    await people.add_person("Eve L.", Role.USER, [Identity("email:eve@example.com")], actor="test")
+    assert await people.admit(replace(earlier, create=False)) is Unadmitted.STALE
+    assert await people.admit(replace(EVE, is_fresh=False, create=False)) is Unadmitted.UNKNOWN
+    assert await people.identified(EVE.identity) is None
+
+
+async def test_somebody_is_blocked_by_any_of_their_identities(stage: Stage) -> None:
+    people, mail = stage.store.people, Identity("email:eve@example.com")
+    await people.add_person("Eve L.", Role.USER, [mail, Identity("slack:T1/U1")], actor="test")
+    asked = replace(EVE, email=mail, blocked=["slack:T1/U1"])
+    assert await people.admit(asked) is Unadmitted.BLOCKED
+    assert await people.identified(EVE.identity) is None, "and isn't given one more"
+    assert isinstance(await people.admit(replace(asked, blocked=())), Person)
+    assert await people.admit(asked) is Unadmitted.BLOCKED
+
+
 async def test_the_last_owner_stays_one_whatever_the_groups_say(stage: Stage) -> None:
     await stage.store.people.add_person("Eve", Role.OWNER, [EVE.identity], actor="test")
     for known in await stage.store.people.people():

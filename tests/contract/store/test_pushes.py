@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -12,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from yarl import URL
 
 from bot.doors.a2a.places import PushPlace
-from bot.doors.a2a.pushing import DELIVERY_HEADER, PUSH_ROLE, Pusher
+from bot.doors.a2a.pushing import DELIVERY_HEADER, PUSH_ROLE, PUSHES_A_PROGRAM, Pusher
 from bot.doors.a2a.wire import link_of
 from bot.wiring.events.pushes import PUSH_TOOL, PushWay
 from runtime.contract import Probe, Role, SignalId, no_probe
@@ -22,9 +23,10 @@ from runtime.domain.programs.token import ProgramToken
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import StoreError
 from runtime.guard.sealing import Sealer
+from runtime.store.programs import pushes
 from runtime.store.programs.pushes import PUSHES_A_TASK, NewPush
 from runtime.store.protocol import Duty
-from tests.contract.store.stage import Stage
+from tests.contract.store.stage import OTHER_ROOM, ROOM, Stage
 
 SEALER = Sealer(b"k" * 32)
 
@@ -46,14 +48,29 @@ class Told:
     status: int = 200
     away: int = 0
     ids: list[str] = field(default_factory=list)
+    hanging: int = 0
+    most: int = 0
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def hear(self, request: web.Request) -> web.Response:
         self.ids.append(request.headers[DELIVERY_HEADER])
+        self.heard.set()
         return web.Response(status=self.status)
 
-    async def keep(self, task: str, name: str = "here") -> bool:
-        sealed = SEALER.seal(PushPlace(name, self.url).as_text(), Push.about_of(task, name))
-        new = NewPush(task=SignalId(task), name=name, program="api:peer", dialect="1.0", sealed=sealed)
+    async def hang(self, _request: web.Request) -> web.Response:
+        self.hanging += 1
+        self.most = max(self.most, self.hanging)
+        if self.hanging == PUSHES_A_PROGRAM:
+            self.full.set()
+        await self.over.wait()
+        self.hanging -= 1
+        return web.Response()
+
+    async def keep(self, task: str, name: str = "here", path: str = "", program: str = "api:peer") -> bool:
+        sealed = SEALER.seal(PushPlace(name, self.url + path).as_text(), Push.about_of(task, name))
+        new = NewPush(task=SignalId(task), name=name, program=program, dialect="1.0", sealed=sealed)
         return await self.stage.store.pushes.put_push(new)
 
     async def serve(self, probe: Probe = no_probe) -> int:
@@ -90,6 +107,7 @@ class Told:
 async def place(stage: Stage) -> AsyncIterator[Told]:
     place, app = Told(stage), web.Application()
     app.router.add_post("/", place.hear)
+    app.router.add_post("/hang", place.hang)
     async with TestServer(app) as server:
         place.url = str(server.make_url("/"))
         await stage.store.programs.make_token(ProgramToken(name="peer", role=Role.USER, made_by="Ada"), "sbx_x")
@@ -130,15 +148,56 @@ async def test_a_place_that_takes_nothing_is_tried_later_and_later_and_given_up_
     assert not await place.stage.store.pushes.any_push()
 
 
-async def test_a_program_without_a_valid_token_is_told_nothing_and_a_task_has_few_places(place: Told) -> None:
+async def revoked(stage: Stage) -> None:
+    await stage.store.programs.revoke_token("peer", "Ada")
+
+
+async def removed(stage: Stage) -> None:
+    [name] = await stage.column(
+        "SELECT name FROM people WHERE id IN (SELECT person_id FROM identities WHERE identity = 'api:peer')"
+    )
+    assert await stage.store.people.remove(name, actor="Ada")
+
+
+@pytest.mark.parametrize("end", [revoked, removed])
+async def test_a_program_that_may_not_speak_is_told_nothing_and_a_task_has_few_places(
+    place: Told, end: Callable[[Stage], Awaitable[None]]
+) -> None:
     await place.stage.begin()
     (task,) = await place.stage.column("SELECT id FROM signals")
     kept = [await place.keep(task, f"place {n}") for n in range(PUSHES_A_TASK + 1)]
     assert kept == [True] * PUSHES_A_TASK + [False]
     assert await place.keep(task, "place 0")  # its address may change
-    await place.stage.store.programs.revoke_token("peer", "Ada")
+    await end(place.stage)
     assert await place.serve() == PUSHES_A_TASK
     assert (place.ids, await place.stage.store.pushes.any_push()) == ([], False)
+
+
+async def test_places_of_one_program_that_hang_leave_turns_for_those_of_others(place: Told) -> None:
+    for room in (ROOM, OTHER_ROOM):
+        await place.stage.finish(await place.stage.begin(at=room))
+    first, second = await place.stage.column("SELECT id FROM signals ORDER BY id")
+    for n in range(PUSHES_A_TASK):
+        await place.keep(first, f"hangs {n}", "hang")
+    await place.stage.store.programs.make_token(ProgramToken(name="other", role=Role.USER, made_by="Ada"), "sbx_y")
+    await place.keep(second, program="api:other")
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        serving = group.create_task(place.pusher().rest())
+        await place.heard.wait()
+        await place.full.wait()
+        place.over.set()
+        await serving
+    assert (place.most, len(place.ids)) == (PUSHES_A_PROGRAM, 2)
+    assert not await place.stage.store.pushes.any_push()
+
+
+async def test_a_program_has_so_many_places_and_others_have_theirs(
+    place: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushes, "PLACES_A_PROGRAM", 2)
+    assert [await place.keep(task) for task in ("one", "two", "three")] == [True, True, False]
+    assert await place.keep("two")
+    assert await place.keep("three", program="api:other")
 
 
 async def test_a_store_that_is_away_for_a_moment_ends_nothing(place: Told) -> None:

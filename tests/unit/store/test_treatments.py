@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pytest
 from sqlalchemy import Delete, Update
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql import ClauseElement
 
 from bot.settings.settings import Settings
 from bot.settings.tables import Retention
@@ -83,5 +84,6 @@ def test_whose_a_row_is_is_told_by_that_row_alone(table: str) -> None:
     """A statement inside another that reads a second table is not about its row, but about any: that took parts of others."""
     statements = _statements(table)
     for statement in (statements.first, statements.further):
-        written = str(statement.compile(dialect=postgresql.dialect()))  # type: ignore[attr-defined, no-untyped-call]
+        assert isinstance(statement, ClauseElement)
+        written = str(statement.compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]
         assert not re.findall(r"FROM \w+(?: AS \w+)?, ", written)

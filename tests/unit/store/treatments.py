@@ -70,6 +70,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
     "room_marks": Treatment(("messages_days",)),
+    "deleted_rooms": Treatment(until="their texts are gone, or they are taken back"),
     "rooms": Treatment(("messages_days",)),
     "chats": Treatment(until=FOR_GOOD),
     "schedules": Treatment(("runs_days",)),

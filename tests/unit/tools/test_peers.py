@@ -13,12 +13,13 @@ from yarl import URL
 
 from runtime.contract import RunId, SessionKey, ToolContext, ToolTurn
 from runtime.contract.agents.peers import PeerTask
-from runtime.egress import Egress, Opening, Result, Rule
+from runtime.egress import Egress, Opening, Response, Result, Rule
 from runtime.errors import ToolFailed, ToolRetry
 from tests.fakes.peer import FakePeer, serving_peer
+from tools.peers.answers import answer_of
 from tools.peers.asking import ASKS_YOU, GOES_ON, AskedPeers
 from tools.peers.cards import NotThatPeer, PeerTerms, card_of
-from tools.peers.client import A2A_ASK, PeerClient
+from tools.peers.client import A2A_ASK, PeerClient, read_json
 
 TERMS = PeerTerms("billing", "https://billing.example.org")
 RUN = RunId("run-1")
@@ -63,6 +64,7 @@ def context(call: str = "call-1") -> ToolContext:
             {"supportedInterfaces": [{**PLACE, "url": "https://evil.example/a2a"}]},
             "another place than its own, evil.example",
         ),
+        ({"supportedInterfaces": [{**PLACE, "url": "https://[::1"}]}, "its address is none"),
         ({"supportedInterfaces": [{**PLACE, "protocolVersion": "7.0"}]}, "speaks no version"),
     ],
 )
@@ -90,8 +92,27 @@ async def test_a_task_is_given_once_over_a_lost_answer_and_a_kill(version: str) 
             await asked_of(peer, book).ask("shipping", "Hello", "", context())
 
 
+def test_an_answer_that_nobody_could_keep_or_read_is_no_answer_or_is_mended() -> None:
+    nested = Response(200, TERMS.url, {}, b"[" * 100_000, truncated=False)
+    with pytest.raises(ToolFailed, match="no answer of A2A"):
+        read_json("billing", nested)
+    part = {"text": "Half a letter: \ud83d"}
+    task = {"id": "t-1", "status": {"state": "input-required", "message": {"parts": [part]}}}
+    assert answer_of("billing", {"task": task}).text == "Half a letter: ?"
+
+
+async def test_a_card_is_read_and_checked_anew_after_an_answer_that_is_none() -> None:
+    async with serving_peer() as peer:
+        asked = asked_of(peer, Kept())
+        assert await asked.ask("billing", "One", "", context("call-1")) == "Done: One"
+        peer.version = "0.3"
+        with pytest.raises(ToolFailed, match="no answer of A2A"):
+            await asked.ask("billing", "Two", "", context("call-2"))
+        assert await asked.ask("billing", "Two", "", context("call-2")) == "Done: Two"
+
+
 async def test_a_question_of_a_peer_goes_to_a_person_and_its_answer_to_the_same_task() -> None:
-    async with serving_peer(question="Of which year?") as peer:
+    async with serving_peer(question="Of which\u202e year?") as peer:
         book = Kept()
         told = await asked_of(peer, book).ask("billing", "What is open?", "", context())
         assert "asks a person something" in told

@@ -20,7 +20,6 @@ from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
 from runtime.contract import (
     BOUNDLESS,
-    NO_SHELF,
     AdapterContext,
     Address,
     Author,
@@ -41,7 +40,6 @@ from runtime.contract import (
     Room,
     Said,
     Seen,
-    Shelf,
     Signal,
     SignalId,
     Space,
@@ -315,7 +313,6 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
-    shelf: Shelf = NO_SHELF,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -337,7 +334,6 @@ def build(
         inbox=inbox,
         rated=ratings.rate,
         own_marks=ratings.marks,
-        shelf=shelf,
     )
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
     stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock, ratings)
@@ -360,10 +356,9 @@ async def served(
     banner: str = "",
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
-    shelf: Shelf = NO_SHELF,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox, shelf=shelf)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

@@ -68,7 +68,7 @@ async def test_without_a_valid_link_the_page_says_what_to_do(tmp_path: Path, pat
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/me", "/api/inbox", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
+    "path", ["/api/me", "/api/inbox", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
 )
 async def test_every_door_of_the_api_asks_for_the_cookie(tmp_path: Path, path: str) -> None:
     async with served(tmp_path) as stage, stage.client("guessed") as client, client.get(path) as answer:
@@ -323,15 +323,6 @@ async def test_a_room_has_a_plain_name(tmp_path: Path, room: str) -> None:
         client.get(f"/api/rooms/{room}/timeline") as answer,
     ):
         assert answer.status == 404
-
-
-async def test_rooms_are_listed_with_title_and_waiting_questions(tmp_path: Path) -> None:
-    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        await client.post(MESSAGES, json={"id": ID, "text": "run: uname -a"})
-        stage.show(ROOM, "shell?", (Button(ApprovalId("ap1"), Choice.APPROVE, "Approve"),), Kind.APPROVAL)
-        async with client.get("/api/rooms") as answer:
-            (room,) = (await answer.json())["rooms"]
-            assert (room["id"], room["title"], room["waiting_approvals"]) == (ROOM, "run: uname -a", 1)
 
 
 async def test_the_timeline_shows_words_cards_and_whether_work_goes_on(tmp_path: Path) -> None:

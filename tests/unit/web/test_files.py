@@ -14,7 +14,9 @@ from yarl import URL
 
 from adapters.web.files import Upload, listing
 from adapters.web.settings import WebSettings
-from runtime.contract import NAME_BYTES, PARTIAL, Role, clean_name
+from adapters.web.transfer import FileTransfer
+from runtime.contract import NAME_BYTES, PARTIAL, Address, PersonId, Role, clean_name
+from runtime.http.errors import Refusal
 from runtime.workspace.disk_space import DiskBounds, DiskSpace, used_by
 from runtime.workspace.safe_fs import BadPath, parts, reading
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -80,6 +82,26 @@ async def test_uploads_end_at_the_bound_of_the_room_and_of_the_person(tmp_path: 
         assert await uploads(client, "room02", 1) == [507 if everywhere else 201]
         (folder / "uploads" / "0.bin").unlink()
         assert await uploads(client, "room01", 1) == [201]
+
+
+@pytest.mark.parametrize("bounds", [DiskBounds(1 << 20, 1 << 40, 0), DiskBounds(1 << 40, 1 << 20, 0)])
+async def test_files_that_come_within_messages_count_as_uploads_do(tmp_path: Path, bounds: DiskBounds) -> None:
+    rooms, room, half = WorkspaceFolders(tmp_path, "main"), Address("web", "main", "room01"), b"x" * (1 << 19)
+    files = FileTransfer(
+        workspaces=rooms, upload_bytes=1, new_id=lambda: "1", space=DiskSpace(bounds, tmp_path / "ledger")
+    )
+
+    async def keep(*names: str) -> None:
+        for name in names:
+            async with files.counting(room, name, len(half), PersonId("ada")):
+                (rooms.folder(room) / name).write_bytes(half)
+
+    with pytest.raises(Refusal, match=r"reached the(ir)? limit") as refused:
+        await keep("a", "b", "c")  # the last one that fits may reach over the bound
+    assert refused.value.status == 507
+    for file in rooms.folder(room).iterdir():
+        file.unlink()
+    await keep("d")
 
 
 async def test_below_the_floor_no_upload_begins(tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from aiohttp import web
 
+from bot.auth.admitting import NOBODY_NOTED_MAX, TURNED_AWAY_NOTED_EACH, AdmissionRules, Doorkeeper
+from bot.auth.provider import AWAY_FOR
 from runtime.contract import Role
 from runtime.domain.programs.token import ProgramToken
+from runtime.store.store import open_store
 from tests.fakes.openid import FakeOpenId, openid
 from tests.fakes.serve import serving
 from tests.unit.bot.auth.stage import OURS, ROLES, AuthStage, call, signing_in, staged
@@ -74,6 +79,38 @@ async def test_new_keys_are_found_and_made_up_ones_cost_the_provider_nothing(tmp
         assert (await call(stage, old))[0] == 401, "its key was given up"
 
 
+@dataclass
+class SlowKeys(FakeOpenId):
+    """Its keys come once they may."""
+
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    may_come: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def jwks(self, request: web.Request) -> web.Response:
+        self.asked.set()
+        await self.may_come.wait()
+        return await super().jwks(request)
+
+
+async def test_nobody_waits_while_keys_are_looked_for_that_somebody_made_up(tmp_path: Path) -> None:
+    slow = SlowKeys()
+    slow.may_come.set()
+    async with openid(slow) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        good = at.signed()
+        at.rotate()
+        stage.seconds += MINUTE
+        slow.may_come.clear()
+        slow.asked.clear()
+        looking = asyncio.ensure_future(call(stage, at.signed()))
+        await slow.asked.wait()
+        assert await ada.who() == (200, "Ada user")
+        assert await call(stage, good) == (200, "oidc:ada-1 user")
+        assert not looking.done()
+        slow.may_come.set()
+        assert (await looking)[0] == 200
+
+
 async def test_an_old_token_raises_no_role_and_a_lowered_one_holds_at_once(tmp_path: Path) -> None:
     async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
         at.person["groups"] = ["ops"]
@@ -88,6 +125,68 @@ async def test_an_old_token_raises_no_role_and_a_lowered_one_holds_at_once(tmp_p
         assert (await stage.names())["Ada"] == "viewer"
 
 
+async def test_a_group_that_was_taken_away_doesnt_come_back_with_a_token_of_a_moment_earlier(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        before, earlier = (at.signed(iat=int(time.time()) - seconds) for seconds in (20, 40))
+        await ada.sign_in()
+        at.person["groups"] = ["staff"]
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada user")
+        assert await call(stage, before) == (200, "oidc:ada-1 user")
+        assert (await stage.names())["Ada"] == "user"
+        at.person |= {"sub": "eve-1", "name": "Eve"}
+        assert await call(stage, at.signed()) == (200, "oidc:eve-1 user")
+        at.person["groups"] = ["ops"]
+        assert await call(stage, at.signed(iat=int(time.time()) - 20)) == (200, "oidc:eve-1 user"), "by a newer token"
+        assert await call(stage, earlier) == (200, "oidc:ada-1 user")
+
+
+async def test_a_token_that_says_nothing_of_groups_leaves_the_role_of_its_person(tmp_path: Path) -> None:
+    roles = ROLES.replace('user = ["staff"]', 'user = ["staff", "*"]')
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at, roles=roles) as stage, stage.browser() as ada:
+        at.person["groups"] = ["ops"]
+        await ada.sign_in()
+        assert await call(stage, at.signed(groups=None)) == (200, "oidc:ada-1 user")
+        assert await ada.who() == (200, "Ada operator")
+        assert await call(stage, at.signed(groups=[])) == (200, "oidc:ada-1 user")
+        assert (await stage.names())["Ada"] == "user", "none at all is a word, too"
+        at.person |= {"sub": "eve-1", "name": "Eve"}
+        assert await call(stage, at.signed(groups=None)) == (200, "oidc:eve-1 user"), "made of everybody's role"
+
+
+async def test_an_old_token_brings_nobody_back_who_was_removed(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage:
+        at.person["groups"] = ["ops"]
+        old = at.signed(iat=int(time.time()) - 90)
+        assert (await call(stage, at.signed()))[0] == 200
+        assert await call(stage, old) == (200, "oidc:ada-1 operator")
+        await stage.store.people.remove("Ada", actor="owner")
+        assert (await call(stage, old))[0] == 401
+        assert await call(stage, old) == (
+            403,
+            "Nobody here has the identity oidc:ada-1, and this token is too old to make somebody. Get a new one.",
+        )
+        assert await stage.names() == {"owner": "owner"}
+        assert ("oidc:ada-1", "an old token", "") in await stage.audit("turned away")
+
+
+async def test_nobody_fills_the_audit_with_reasons_of_their_own_making() -> None:
+    store = await open_store("sqlite:///:memory:")
+    try:
+        now = [0.0]
+        door = Doorkeeper(store.people, AdmissionRules("Fake ID", {}), ticks=lambda: now[0])
+        for number in range(NOBODY_NOTED_MAX + 9):
+            await door.record("", f"a token is signed with 'x{number}'")
+        await door.record("oidc:eve", "no role")
+        assert len(await store.audit.newest_audit("turned away", limit=99)) == NOBODY_NOTED_MAX + 1
+        now[0] += TURNED_AWAY_NOTED_EACH.total_seconds()
+        await door.record("", "a token has ended")
+        assert len(await store.audit.newest_audit("turned away", limit=99)) == NOBODY_NOTED_MAX + 2
+    finally:
+        await store.close()
+
+
 async def test_a_provider_that_is_away_closes_the_api_for_its_tokens(tmp_path: Path) -> None:
     async with openid(FakeOpenId(away=True)) as at, signing_in(tmp_path, at) as stage:
         status, words = await call(stage, at.signed())
@@ -95,7 +194,10 @@ async def test_a_provider_that_is_away_closes_the_api_for_its_tokens(tmp_path: P
             503,
             "Fake ID can't be asked about this token: it answered 503. Try again in a few seconds.",
         )
+        assert (await call(stage, at.signed()))[0] == 503
+        assert at.seen == ["openid-configuration"], "those who wait don't ask one after the other"
         at.away = False
+        stage.seconds += AWAY_FOR.total_seconds()
         assert (await call(stage, at.signed()))[0] == 200
 
 

@@ -10,8 +10,10 @@ from aiohttp import web
 
 from bot.doctor.keys.auth import check_auth
 from bot.doctor.subject import Subject
+from bot.plugins.channels import RESERVED
 from bot.settings.settings import Settings
 from runtime.contract import Level
+from runtime.domain.programs.token import API_PREFIXES
 from runtime.errors import ConfigError
 from tests.fakes.openid import FakeOpenId, openid
 from tests.fakes.serve import serving
@@ -83,3 +85,7 @@ async def test_doctor_asks_a_forward_auth_address_as_a_stranger(
     async with serving(app) as url:
         ((found, _),) = await told(settings_of(tmp_path, f'[auth]\nurl = "{url}/"\n{ROLES}'))
     assert found is level
+
+
+def test_no_package_brings_people_as_whom_programs_or_a_provider_speak() -> None:
+    assert {prefix.rstrip(":") for prefix in API_PREFIXES} < RESERVED

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from bot.auth import sessions
+from bot.auth.parts import layer_of
+from bot.auth.sessions import SESSION_PREFIX
 from runtime.contract import Identity, Role
 from runtime.domain.approvals import Rights
+from runtime.domain.ids import new_id
+from runtime.http.errors import Refusal
 from tests.fakes.openid import FakeOpenId, openid
-from tests.unit.bot.auth.stage import OURS, signing_in
+from tests.unit.bot.auth.stage import OURS, auth_of, settings_of, signing_in
 
 MINUTE: Final = 60.0
 
@@ -47,6 +53,15 @@ async def test_a_person_signs_in_is_made_once_and_signs_out(tmp_path: Path) -> N
         assert len(await stage.audit("link used")) == 2
 
 
+async def test_a_sign_out_holds_here_before_the_provider_took_its_tokens_back(tmp_path: Path) -> None:
+    provider = FakeOpenId()
+    async with openid(provider) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        provider.meanwhile = ada.who
+        assert await ada.sign_out(**OURS, Origin=stage.url) == 200
+        assert [status for status, _ in provider.found] == [401]
+
+
 async def test_a_role_follows_the_groups_within_a_minute(tmp_path: Path) -> None:
     async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
         at.person["groups"] = ["staff", "ops"]
@@ -68,6 +83,19 @@ async def test_a_role_follows_the_groups_within_a_minute(tmp_path: Path) -> None
         assert (await ada.who())[0] == 401, "the session is over: it takes a new sign-in"
         assert (await stage.names())["Ada"] == "viewer"
         assert ("oidc:ada-1", "no role", "") in await stage.audit("turned away")
+
+
+async def test_one_session_more_than_are_in_mind_has_not_all_asked_about_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SESSIONS_IN_MIND", 2)
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, AsyncExitStack() as stack:
+        browsers = [await stack.enter_async_context(stage.browser()) for _ in range(3)]
+        for browser in browsers:
+            await browser.sign_in()
+        asked = at.seen.count("userinfo")
+        assert [await browser.who() for browser in browsers[1:]] == [(200, "Ada user")] * 2
+        assert at.seen.count("userinfo") == asked
 
 
 async def test_a_token_that_ended_is_renewed_and_one_that_was_revoked_ends_the_session(tmp_path: Path) -> None:
@@ -98,6 +126,30 @@ async def test_a_provider_that_is_away_lets_nobody_in_and_ends_nothing(tmp_path:
             assert (await other.get("/sign-in"))[0] == 303, "its addresses are known; it says itself that it's away"
             assert (await other.get("/link/no-such-link"))[0] == 401, "our own layer needs no provider"
         at.away = False
+        stage.seconds += MINUTE
+        assert await ada.who() == (200, "Ada user")
+
+
+async def test_a_sign_in_at_another_provider_is_over_and_neither_is_told_of_it(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, openid(FakeOpenId()) as other, signing_in(tmp_path, at) as stage:
+        async with stage.browser() as ada:
+            await ada.sign_in()
+            token = next(value for value in ada.cookies().values() if value.startswith(SESSION_PREFIX))
+        links, _ = layer_of(settings_of(tmp_path, auth_of(other)), stage.store, new_id, "main", lambda: stage.rights)
+        asked = len(at.seen)
+        with pytest.raises(Refusal, match="another provider did"):
+            await links.person_of(token)
+        assert (len(at.seen), other.seen) == (asked, [])
+        assert await stage.store.people.session(token) is None
+
+
+async def test_nobodys_sign_in_ends_with_what_a_provider_says_of_itself(tmp_path: Path) -> None:
+    async with openid(FakeOpenId()) as at, signing_in(tmp_path, at) as stage, stage.browser() as ada:
+        await ada.sign_in()
+        at.named = "https://evil.example"
+        stage.seconds += 10 * MINUTE
+        assert (await ada.who())[0] == 503
+        at.named = ""
         stage.seconds += MINUTE
         assert await ada.who() == (200, "Ada user")
 

@@ -1,4 +1,4 @@
-"""Carries out `/think`: reads what was thought in the run of the last answer of a conversation."""
+"""For `/think`: reads what was thought in the run of the last answer of a conversation."""
 
 from __future__ import annotations
 
