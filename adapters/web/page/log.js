@@ -362,7 +362,7 @@ export function prose(entry) {
   for (const time of box.querySelectorAll("time")) showLocally(time);
   for (const block of box.querySelectorAll("pre")) frameCode(block);
   for (const table of box.querySelectorAll("table")) {
-    const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": words.table });
+    const frame = h("div", { class: "table", tabindex: "0", role: "group", "aria-label": words.table });
     table.replaceWith(frame);
     frame.append(table);
   }
