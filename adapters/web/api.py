@@ -11,9 +11,9 @@ from typing import Final
 
 from aiohttp import web
 
+from adapters.web import render
 from adapters.web.files import size_of
 from adapters.web.parse import signal_of
-from adapters.web.render import question
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
@@ -50,6 +50,7 @@ class Api:
         return [
             web.get("/api/me", self.me),
             web.get("/api/rooms/{room}/timeline", self.timeline),
+            web.get("/api/rooms/{room}/work/{id}", self.work_behind),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
             web.post("/api/rooms/{room}/delete", self.delete),
@@ -85,6 +86,12 @@ class Api:
         view = await self._given.history.view(address, before=before)
         return web.json_response(Window(instant(request, "since")).told(view))
 
+    async def work_behind(self, request: web.Request) -> web.Response:
+        """All that led to an answer, for whoever unfolds it."""
+        _, address = await self._rooms.open(request)
+        work = await self._given.history.work_behind(address, request.match_info["id"])
+        return web.json_response(render.work_behind(work))
+
     async def say(self, request: web.Request) -> web.Response:
         """A message. 202: it is stored and will be answered; the same `id` again is the same message.
 
@@ -116,7 +123,9 @@ class Api:
         """Questions that wait for the visitor, oldest first."""
         visitor = await self._authenticator.visitor(request)
         found = await self._given.inbox(visitor.identity)
-        return web.json_response({"questions": [question(one) for one in found[:INBOX_MOST]], "count": len(found)})
+        return web.json_response(
+            {"questions": [render.question(one) for one in found[:INBOX_MOST]], "count": len(found)}
+        )
 
     async def form(self, request: web.Request) -> web.Response:
         """The form behind a button, for those who may send it; else `notice` says why there is none."""

@@ -6,12 +6,25 @@ import json
 from html import escape
 from typing import Any
 
-from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Waiting, Wire
+from runtime.contract import (
+    FORM_CHOICES,
+    NOTHING_RAN,
+    Author,
+    Button,
+    Content,
+    Delivery,
+    Entry,
+    FileRef,
+    RanTool,
+    Waiting,
+    Wire,
+    WorkBehind,
+)
 from runtime.markup import Document, parse, to_html, to_plain
 from runtime.markup.attachment import Abridged, folding
 from runtime.markup.moments import in_words, several
 from runtime.markup.tree import CodeBlock, List, Paragraph, Strong
-from runtime.text.glyphs import visible
+from runtime.text.glyphs import legible, visible
 
 
 def render(delivery: Delivery) -> Wire:
@@ -90,9 +103,23 @@ def entry(entry: Entry) -> dict[str, Any]:
     if entry.author is Author.SUMMARY:
         return {**made, "summary": summary(entry.body)}
     body = _body(entry.body) if entry.author is Author.AGENT else None
+    if entry.behind != NOTHING_RAN:
+        made |= {"ran": [ran(one) for one in entry.behind.ran], "thought": bool(entry.behind.thoughts)}
     if body is None:
         return {**made, "text": entry.body}
     return {**made, **body, "files": [*made["files"], *body.get("files", [])]}
+
+
+def ran(one: RanTool) -> dict[str, Any]:
+    return {"tool": visible(one.tool, one_line=True), "seconds": round(one.seconds, 3)}
+
+
+def work_behind(work: WorkBehind) -> dict[str, Any]:
+    """All that led to an answer. What models and tools wrote stays text, with codes for what would not be seen."""
+    return {
+        "ran": [{**ran(one), "arguments": visible(one.arguments), "result": legible(one.result)} for one in work.ran],
+        "thoughts": list(map(legible, work.thoughts)),
+    }
 
 
 def summary(body: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ async def approvals(request: web.Request, do: Operations) -> Html:
         "Approvals",
         APPROVALS_PLACE,
         _filter(pending, room, person),
+        tag("h2", "Waiting for you"),
         *(pieces.question(row) for row in shown),
         None if shown else nothing(none),
         tag("h2", "Closed"),

@@ -151,7 +151,7 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> 
         tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names))),
         tag("tbody", *lines),
     )
-    return tag("div", made, class_="wide", role="region", aria_label=caption)
+    return tag("div", made, class_="wide", role="group", aria_label=caption)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Html:

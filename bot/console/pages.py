@@ -1,4 +1,4 @@
-"""The operators' pages: overview, approvals, runs with their steps, outbox, schedules. Made here, kept fresh by the script."""
+"""The operators' pages by their names; those of the outbox are made here. The script keeps them fresh."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from bot.console import (
 )
 from bot.console.events import pages as event_pages
 from bot.console.html import Html, tag
-from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
+from bot.console.layout import badge, facts, moment, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
+from bot.console.overview import page as overview_page
 from bot.console.runs import pages as run_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
@@ -37,53 +38,6 @@ Make = Callable[[web.Request, Operations], Awaitable[Html]]
 async def _without_slash(_request: web.Request, _do: Operations) -> Html:
     """A habit of people who type addresses."""
     raise web.HTTPPermanentRedirect("/console")
-
-
-COUNT_WORDS: Final = {
-    "signals.waiting": ("message waiting", "messages waiting"),
-    "runs.running": ("run in progress", "runs in progress"),
-    "runs.parked": ("run waiting for people", "runs waiting for people"),
-    "runs.ready": ("run about to continue", "runs about to continue"),
-    "runs.suspect": ("run whose process crashed", "runs whose process crashed"),
-    "approvals.pending": ("open question", "open questions"),
-    "deliveries.queued": ("message to send", "messages to send"),
-    "deliveries.open": ("message being sent", "messages being sent"),
-    "deliveries.held": ("message on hold", "messages on hold"),
-    "deliveries.dead": ("message that couldn't be sent", "messages that couldn't be sent"),
-}
-"""Counts of the overview as people read them: of one, and of any other number."""
-INFO_WORDS: Final = {
-    "version": "Version",
-    "model": "Model",
-    "database": "Database",
-    "guard": "Leak guard",
-    "guardrails": "Guardrails",
-    "interceptors": "Interceptors",
-    "banner": "Note",
-}
-
-
-async def _overview(_request: web.Request, do: Operations) -> Html:
-    overview = await do.overview()
-    counts = [
-        tag("li", tag("b", str(number)), COUNT_WORDS[name][number != 1]) for name, number in overview["counts"].items()
-    ]
-    pending = await do.approvals("pending", order="oldest")
-    asked = {row["run"] for row in pending}  # of a stranger it is their identity
-    strangers = [row for row in await do.pairings() if row["identity"] not in asked]
-    return page(
-        "Overview",
-        "/console",
-        tag("ul", *counts, class_="counts"),
-        tag("h2", "Waiting for you"),
-        *(pieces.question(row) for row in pending),
-        *(people_page.stranger(row) for row in strangers),
-        None if pending or strangers else nothing("Nothing is waiting for you."),
-        *pieces.modes(await do.modes()),
-        *pieces.accounts(overview["accounts"]),
-        tag("h2", "This installation"),
-        facts((INFO_WORDS[name], told) for name, told in overview["info"].items()),
-    )
 
 
 async def _outbox(request: web.Request, do: Operations) -> Html:
@@ -145,7 +99,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
 
 
 PAGE_MAKERS: Final[Mapping[str, Make]] = {
-    "overview": _overview,
+    "overview": overview_page.overview,
     "without slash": _without_slash,
     "agents": agents_page.agents,
     "approvals": approvals_page.approvals,

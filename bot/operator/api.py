@@ -101,6 +101,9 @@ class OperatorApi:
     @get("/overview")
     async def overview(self) -> View: ...
 
+    @get("/today")
+    async def today(self) -> View: ...
+
     @get("/runs")
     async def runs(self, state: str = "", limit: int = 100, room: str = "") -> list[View]: ...
 

@@ -83,7 +83,7 @@ from runtime.contract.features import (
     Types,
     Working,
 )
-from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Opinion, Opinions, Pending, Stuck
+from runtime.contract.figures import Activity, Cost, Costs, DayCost, Failure, Figures, Opinion, Opinions, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
@@ -155,6 +155,7 @@ from runtime.contract.people import (
 from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
     BOUNDLESS,
+    NOTHING_RAN,
     PEOPLE,
     QUESTIONS,
     AdapterContext,
@@ -167,12 +168,14 @@ from runtime.contract.rooms import (
     Links,
     Notifier,
     Places,
+    RanTool,
     Room,
     RoomMark,
     Seen,
     Shortage,
     Space,
     View,
+    WorkBehind,
     Workspaces,
     alone,
 )
@@ -239,6 +242,7 @@ __all__ = [
     "INBOX",
     "KEPT_MAX_CHARS",
     "NAME_BYTES",
+    "NOTHING_RAN",
     "PARTIAL",
     "PEOPLE",
     "QUESTIONS",
@@ -297,6 +301,7 @@ __all__ = [
     "Cost",
     "Costs",
     "DataCall",
+    "DayCost",
     "Delivery",
     "DeliveryId",
     "Drafts",
@@ -357,6 +362,7 @@ __all__ = [
     "Posting",
     "Probe",
     "Progress",
+    "RanTool",
     "Rated",
     "Reaction",
     "ReadInbox",
@@ -423,6 +429,7 @@ __all__ = [
     "Whole",
     "Wire",
     "Work",
+    "WorkBehind",
     "Working",
     "Workspaces",
     "alone",

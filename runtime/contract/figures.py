@@ -66,6 +66,15 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class DayCost:
+    """Use of all together in the 24 hours from `day` on."""
+
+    day: datetime
+    cost_micros: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Pending:
     """A question that waits for people. `question` has the words of one that is put to a person, with its answers."""
 
@@ -123,6 +132,9 @@ class Figures(Protocol):
 
     async def costs(self, since: datetime, *, room: Address | None = None, most: int = 1000) -> Costs:
         """Since `since`. A thread has a row of its own; the sums are over all, listed or not."""
+
+    async def cost_by_day(self, first: datetime, days: int) -> list[DayCost]:
+        """A sum for each of the `days` from `first` on, also of those on which nothing was used."""
 
     async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
         """Number of pending approvals, and at most `most` of them, the first to expire first."""

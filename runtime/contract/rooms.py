@@ -64,13 +64,34 @@ class Author(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class RanTool:
+    """A tool call behind an answer. `seconds` is how long it worked; its texts are there only where they were asked for."""
+
+    tool: str
+    seconds: float
+    arguments: str = ""
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBehind:
+    """All that led to an answer: the calls of its run that are over, and what the model thought, each in its order."""
+
+    ran: tuple[RanTool, ...] = ()
+    thoughts: tuple[str, ...] = ()
+
+
+NOTHING_RAN: Final = WorkBehind()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One lasting thing in a room, as the page shows it.
 
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
     `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
     body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when. `reactions` are the wire
-    texts of the emoji on it. `run` is the work that it belongs to; `replaces`, the message in whose place it was said.
+    texts of the emoji on it. `run` is the work that it belongs to; `replaces`, the message in whose place it was said. `behind` is what led to an answer, without its texts.
     """
 
     id: str
@@ -85,6 +106,7 @@ class Entry:
     reactions: tuple[str, ...] = ()
     run: str = ""
     replaces: str = ""
+    behind: WorkBehind = NOTHING_RAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +142,9 @@ class History(Protocol):
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
+
+    async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
+        """All that led to an answer in this room; nothing for any other entry."""
 
 
 @dataclass(frozen=True, slots=True)

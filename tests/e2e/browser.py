@@ -26,6 +26,14 @@ FLAGS: Final = (
 AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)")
 """What a browser complains of while the program is down."""
 
+UNTIMED: Final = """elements => elements.map((element) => {
+  const times = [...element.querySelectorAll("time.since")];
+  for (const time of times) time.hidden = true;
+  const text = element.innerText;
+  for (const time of times) time.hidden = false;
+  return text;
+})"""
+
 expect.set_options(timeout=PATIENCE * 1000)
 
 
@@ -98,9 +106,10 @@ class Tab:
         return card
 
     async def everything(self) -> list[str]:
-        """All messages and cards as a person reads them, from the top."""
+        """All messages and cards as a person reads them, from the top, without how long ago they were."""
         shown = self.page.locator('[data-testid="message"], [data-testid="card"]')
-        return [" ".join(text.split()) for text in await shown.all_inner_texts()]
+        texts: list[str] = await shown.evaluate_all(UNTIMED)
+        return [" ".join(text.split()) for text in texts]
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -12,6 +12,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Route, expect
 
+from bot.console.layout import PLACES
+from tests.e2e.axe import violations
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
@@ -440,6 +442,50 @@ async def test_text_stands_out_from_its_ground(browser: Browser, house: House, s
         await tab.page.locator("tbody").get_by_role("link").first.click()
         await expect(tab.page.locator(".story")).to_be_visible()
         assert await tab.page.evaluate(FAINT) == []
+
+
+async def test_no_page_breaks_a_rule_of_accessibility(tab: Tab, house: House) -> None:
+    await tab.say("write a to a.txt")
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    await tab.reply("Written to a.txt")
+    await tab.at("work").first.locator("summary").first.click()
+    await tab.at("ran").first.locator("summary").click()
+    await expect(tab.at("ran").locator("pre").first).to_be_visible()
+    await tab.say("write b to b.txt\nlist the files")
+    await tab.open_card()
+    broken = await violations(tab.page)
+    await tab.page.evaluate("() => { location.hash = '#/approvals'; }")
+    await expect(tab.at("inbox-card").first).to_be_visible()
+    broken += await violations(tab.page)
+    broken += await broken_on_console(tab, house, ("/console", "/console/approvals"))
+    await tab.page.goto(f"{house.url}/console/runs")
+    await tab.page.locator('tbody a[href^="/console/runs/"]').first.click()
+    await tab.page.evaluate(UNFOLD)
+    assert broken + await violations(tab.page) == []
+
+
+@pytest.mark.soak
+async def test_no_page_of_the_console_breaks_a_rule_of_accessibility(tab: Tab, house: House) -> None:
+    await tab.say("list the files")
+    await tab.reply("Files in")
+    assert await broken_on_console(tab, house, [place for place, _ in PLACES]) == []
+
+
+async def broken_on_console(tab: Tab, house: House, places: Sequence[str]) -> list[str]:
+    """Rules that these pages break, and the first page that each of them leads to."""
+    broken = []
+    for place in places:
+        await tab.page.goto(f"{house.url}{place}")
+        broken += await violations(tab.page)
+        link = tab.page.locator(f'tbody a[href^="{place}/"]').first
+        if await link.count():
+            await link.click()
+            await tab.page.evaluate(UNFOLD)
+            broken += await violations(tab.page)
+    return broken
+
+
+UNFOLD = "() => document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
 
 
 async def test_a_viewer_sees_that_they_only_read(browser: Browser, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from runtime.contract import AdapterContext, Address, Identity, Person, Room, Seen, View
+from runtime.contract import AdapterContext, Address, Identity, Person, Room, Seen, View, WorkBehind
 from runtime.domain.ids import new_id
 
 
@@ -35,6 +35,9 @@ class Nothing:
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         return View((), busy=False)
+
+    async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
+        return WorkBehind()
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         return None

@@ -8,6 +8,7 @@ import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
 import { words } from "./words.js";
+import { workOf } from "./work.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
@@ -187,7 +188,7 @@ export class Log {
   #agent(entry, again) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
+      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {
@@ -361,7 +362,7 @@ export function prose(entry) {
   for (const time of box.querySelectorAll("time")) showLocally(time);
   for (const block of box.querySelectorAll("pre")) frameCode(block);
   for (const table of box.querySelectorAll("table")) {
-    const frame = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": words.table });
+    const frame = h("div", { class: "table", tabindex: "0", role: "group", "aria-label": words.table });
     table.replaceWith(frame);
     frame.append(table);
   }

@@ -2,6 +2,7 @@
 // there from the start is in index.html; what the server answers comes as it is.
 
 const count = (number) => number.toLocaleString();
+const seconds = (number) => `${number.toLocaleString(undefined, { maximumFractionDigits: number < 1 ? 2 : number < 60 ? 1 : 0 })} s`;
 
 export const words = {
   // conversations
@@ -164,6 +165,16 @@ export const words = {
   couldNotStop: (why) => `Couldn't stop it. ${why}`,
   // the same for screen readers, who are told once and in full
   spoken: { stopping: "Stopping", running: (tool) => `Running ${tool}`, writing: "Writing an answer", thinking: "Thinking" },
+
+  // what led to an answer
+  work: (ran) => {
+    const names = [...new Set(ran.map(({ tool }) => tool))];
+    const most = names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${count(names.length - 4)} more` : names.join(", ");
+    const calls = ran.length > names.length ? `, ${count(ran.length)} calls` : "";
+    return `Ran ${most}${calls} · ${seconds(ran.reduce((sum, one) => sum + one.seconds, 0))}`;
+  },
+  thought: "Thinking",
+  seconds: (number) => seconds(number),
 
   // files
   tooLarge: (mebibytes) => `Too large: at most ${mebibytes} MiB.`,

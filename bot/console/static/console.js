@@ -21,7 +21,7 @@ function distance(date) {
   const seconds = Math.round((date - Date.now()) / 1000);
   if (Math.abs(seconds) >= NEAR_SECONDS) return dated.format(date);
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS.at(-1);
-  return distant.format(Math.trunc(seconds / size), unit);
+  return distant.format(Math.round(seconds / size), unit);
 }
 
 function localTimes(root) {

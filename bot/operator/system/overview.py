@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, timedelta
+
+from bot.accounts.naming import Named
 from bot.accounts.status import State
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
+from runtime.contract import Activity, DayCost
 from runtime.errors import ConfigError
 from runtime.http.errors import Refusal
 
@@ -21,6 +26,16 @@ class OverviewApi(PartialApi):
             "counts": counts,
             "accounts": [*map(account_view, self._context.states())],
         }
+
+    async def today(self) -> View:
+        """Count what happened since midnight (UTC), list runs that failed then, and sum the cost of each of seven days."""
+        midnight = self._context.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        figures = self._store.figures
+        happened = await figures.activity(midnight)
+        week = await figures.cost_by_day(midnight - timedelta(days=6), days=7)
+        await self._context.refresh()
+        view = today_view(happened, week, *self._names)
+        return {**view, "failures": await self._entitled(view["failures"])}
 
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
@@ -42,4 +57,25 @@ def account_view(state: State) -> View:
         "state": standing.connection,
         "since": at(state.since),
         "reason": standing.reason,
+    }
+
+
+def today_view(happened: Activity, week: Sequence[DayCost], named: Named, called: Named) -> View:
+    """Counts by outcome, and lists. A day of the week is 24 hours from its `day` on."""
+    return {
+        "messages": dict(happened.messages),
+        "runs": dict(happened.runs),
+        "approvals": dict(happened.approvals),
+        "schedules": dict(happened.occurrences),
+        "failures": [
+            {
+                "run": one.run,
+                "address": named(one.address),
+                "room": called(one.address),
+                "reason": one.reason,
+                "at": at(one.at),
+            }
+            for one in happened.failures
+        ],
+        "week": [{"day": at(one.day), "cost_micros": one.cost_micros, "tokens": one.tokens} for one in week],
     }

@@ -10,10 +10,23 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Executable, Integer, Select, bindparam, func, literal_column, select
+from sqlalchemy import BigInteger, Executable, Integer, Select, bindparam, func, literal_column, select
 
 from runtime.chat.cards.card_facts import asking_in_words
-from runtime.contract import Activity, Address, Asking, Content, Cost, Costs, Failure, Opinion, Opinions, Pending, Stuck
+from runtime.contract import (
+    Activity,
+    Address,
+    Asking,
+    Content,
+    Cost,
+    Costs,
+    DayCost,
+    Failure,
+    Opinion,
+    Opinions,
+    Pending,
+    Stuck,
+)
 from runtime.domain.ids import first_at
 from runtime.domain.schedules import NO_MODEL
 from runtime.store.common import in_room
@@ -28,6 +41,7 @@ FAR_AHEAD: Final = timedelta(days=366)
 """No clock of ours is so far ahead."""
 EXCERPT: Final = 200
 """Characters of a message or of arguments."""
+DAY_MICROS: Final = str(24 * 3600 * 1_000_000)
 PEOPLE: Final = "said"
 RATINGS_COUNTED: Final = 10_000
 
@@ -111,6 +125,16 @@ COSTS = _both(
     .limit(ROWS_AT_MOST),
     usage.c.address,
 )
+on_day = (
+    select(
+        ((usage.c.at - bindparam("since", type_=BigInteger)) // literal_column(DAY_MICROS, BigInteger)).label("day"),
+        usage.c.cost_micros.label("money"),
+        (usage.c.input_tokens + usage.c.output_tokens).label("tokens"),
+    )
+    .where(*SINCE)
+    .subquery("on_day")
+)
+BY_DAY = select(on_day.c.day, func.sum(on_day.c.money), func.sum(on_day.c.tokens)).group_by(on_day.c.day)
 IS_PENDING = is_word(approvals.c.state, "pending")
 PENDING_APPROVALS = _both(
     select(
@@ -193,6 +217,12 @@ def _costs(since: datetime, now: datetime, room: Address | None, most: int) -> O
     return Costs(used, calls, read, written, money, dearest, cached, fallbacks)
 
 
+def _by_day(first: datetime, now: datetime, days: int) -> Op[list[DayCost]]:
+    rows = yield BY_DAY, _within(first, now, days)
+    used = {int(day): (int(money), int(tokens)) for day, money, tokens in rows}
+    return [DayCost(first + timedelta(days=day), *used.get(day, (0, 0))) for day in range(days)]
+
+
 def _pending(room: Address | None, most: int) -> Op[tuple[int, list[Pending]]]:
     given = {"n": most} | _here(room)
     count = (yield HOW_MANY_PENDING[room is not None], given)[0][0]
@@ -253,6 +283,10 @@ class FigureStore(Base):
     async def costs(self, since: datetime, *, room: Address | None = None, most: int = 1000) -> Costs:
         now = self.now()
         return await self._driver.read(lambda: _costs(since, now, room, most))
+
+    async def cost_by_day(self, first: datetime, days: int) -> list[DayCost]:
+        now = self.now()
+        return await self._driver.read(lambda: _by_day(first, now, days))
 
     async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
         return await self._driver.read(lambda: _pending(room, most))

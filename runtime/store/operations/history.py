@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select, true
 
-from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
+from runtime.contract import NOTHING_RAN, Address, Author, Entry, FileRef, Identity, Room, View, WorkBehind
 from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
@@ -21,6 +21,7 @@ from runtime.store.common import escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
 from runtime.store.shelf.marks import UNMARKED, deleted_by, marks_of
+from runtime.store.shelf.work_behind import ran_in, work_behind
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.glyphs import clip
@@ -104,7 +105,9 @@ SAID = (
     .limit(bindparam("n", type_=Integer))
 )
 PARTS_SHOWN = (
-    select(deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body, deliveries.c.run_id)
+    select(
+        deliveries.c.id, parts.c.ordinal, parts.c.shown_at, parts.c.body, deliveries.c.run_id, deliveries.c.created_at
+    )
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
         deliveries.c.address == bindparam("room"),
@@ -246,9 +249,14 @@ def timeline(
     oldest = min((row[2] for row in (*shown_rows, *said_rows)), default=until)
     changes = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = _changes(changes)
+    created = min((row[5] for row in shown_rows), default=None)
+    ran = {} if created is None else (yield from ran_in(address, created, until))
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
     found: list[Found] = [(row[2], row[0], partial(_said, row, latest.get(row[0]))) for row in said_rows]
-    found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
+    found += [
+        (row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]), ran.get(row[0], NOTHING_RAN)))
+        for row in shown_rows
+    ]
     found.sort(key=itemgetter(0, 1))
     if summarised:
         summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
@@ -300,9 +308,10 @@ def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
     return replace(made, version=change.version, reactions=change.reactions) if change else made
 
 
-def _shown(row: tuple[Any, ...], change: _Changed | None) -> Entry:
-    delivery, ordinal, at, body, run = row
-    made = Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, run=run or "")
+def _shown(row: tuple[Any, ...], change: _Changed | None, behind: WorkBehind) -> Entry:
+    delivery, ordinal, at, body, run, _ = row
+    told = behind if ordinal == 1 else NOTHING_RAN
+    made = Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, run=run or "", behind=told)
     if change is None or ordinal != 1:
         return made
     new = body if change.body is None else change.body
@@ -345,3 +354,6 @@ class HistoryStore(Base):
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         now = self._driver.now()
         return await self._driver.read(lambda: view(address, before, limit, now))
+
+    async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
+        return await self._driver.read(lambda: work_behind(address, entry_id))

@@ -14,6 +14,7 @@ from runtime.contract import (
     ChosenModel,
     Cost,
     Costs,
+    DayCost,
     Identity,
     ModelReply,
     Schedule,
@@ -211,3 +212,16 @@ async def test_dead_letters_are_listed_the_newest_first(stage: Stage, room: Addr
     assert (rows[0].text[:6], len(rows[0].text), len(rows[0].reason)) == ("text 1", EXCERPT, EXCERPT)
     assert await stage.store.figures.dead_letters(room=room, most=1) == (2, rows[:1])
     assert await stage.store.figures.dead_letters(room=OTHER_ROOM) == (0, [])
+
+
+async def test_the_cost_of_each_day_is_summed_also_of_a_day_without_any(stage: Stage) -> None:
+    first = stage.clock()
+    await used(stage, ROOM, Usage("m", 10, 5, 7), times=2)
+    stage.clock.advance(seconds=2 * 24 * 3600)
+    await used(stage, OTHER_ROOM, Usage("m", 1, 2, 3))
+    assert await stage.store.figures.cost_by_day(first, 4) == [
+        DayCost(first, 14, 30),
+        DayCost(first + DAY),
+        DayCost(first + 2 * DAY, 3, 3),
+        DayCost(first + 3 * DAY),
+    ]

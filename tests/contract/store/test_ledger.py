@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runtime.contract import Author, Choice, Entry, FileRef, Identity, Receipt, Wire
-from tests.contract.store.stage import ADA, OTHER_ROOM, OTTO, ROOM, SHELL, STRANGER, Stage, address
+from runtime.contract import (
+    NOTHING_RAN,
+    Author,
+    Choice,
+    Entry,
+    FileRef,
+    Identity,
+    RanTool,
+    Reasoning,
+    Receipt,
+    Wire,
+    WorkBehind,
+)
+from runtime.domain.runs import StepState
+from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, OTTO, ROOM, SHELL, STRANGER, Stage, address, reply, step
 
 
 def words(entries: Sequence[Entry]) -> list[str]:
@@ -178,6 +191,27 @@ async def test_each_part_of_a_long_answer_is_told(stage: Stage) -> None:
     await stage.store.outbox.render_shown(duty, long, [Wire("a"), Wire("b"), Wire("c")], [Receipt(x) for x in "123"])
     told = (await stage.store.history.view(ROOM)).entries
     assert (words(told), [e.id for e in told]) == (["a", "b", "c"], [f"{long}.{n}" for n in (1, 2, 3)])
+
+
+async def test_an_answer_keeps_what_ran_and_was_thought_behind_it(stage: Stage) -> None:
+    claim = await stage.begin("list")
+    thinking = replace(reply("", LIST, SHELL), reasoning=Reasoning("The files first."))
+    await stage.store.runs.record_model(
+        claim.lane, claim.run_id, 1, thinking, [step(LIST), step(SHELL, StepState.DONE, "no")]
+    )
+    await stage.store.runs.mark_tool(claim.lane, claim.run_id, 2)
+    stage.clock.advance(seconds=3)
+    await stage.store.runs.finish_tool(claim.lane, claim.run_id, 2, "a.txt")
+    await stage.finish(replace(claim, next_step=4), "one file")
+    await stage.drain()
+    await exchange(stage, "thanks", "welcome")
+    _, answer, _, welcome = (await stage.store.history.view(ROOM)).entries
+    assert answer.behind == WorkBehind((RanTool(LIST.tool, 3.0),), ("",))
+    assert welcome.behind == NOTHING_RAN
+    whole = WorkBehind((RanTool(LIST.tool, 3.0, LIST.arguments, "a.txt"),), ("The files first.",))
+    assert await stage.store.history.work_behind(ROOM, answer.id) == whole
+    for room, entry in ((OTHER_ROOM, answer.id), (ROOM, welcome.id), (ROOM, "nothing")):
+        assert await stage.store.history.work_behind(room, entry) == NOTHING_RAN
 
 
 async def test_only_the_last_are_told(stage: Stage) -> None:

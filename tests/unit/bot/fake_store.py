@@ -12,15 +12,18 @@ from bot.operator.context import OperatorContext
 from runtime.chat.pairing import wrong
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import (
+    Activity,
     Address,
     ApprovalId,
     ApprovalKind,
     Choice,
     Clicked,
     Content,
+    DayCost,
     DeliveryId,
     Effect,
     Entry,
+    Failure,
     Identity,
     Kind,
     Links,
@@ -38,6 +41,8 @@ from runtime.contract import (
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
+from runtime.models.choice.cooling import Rest
+from runtime.policy.budgets import BudgetRules, Counter
 from runtime.policy.modes import Mode, RoomMode
 from runtime.store.protocol import (
     AuditRow,
@@ -133,10 +138,11 @@ class FakeStore:
     actors: list[str] = field(default_factory=list)
     traceable: list[Candidate] = field(default_factory=list)
     trails: dict[str, Trail] = field(default_factory=dict)
+    rules: BudgetRules = field(default_factory=BudgetRules)
 
     def as_store(self) -> Store:
         """The record, with this for each of its aggregates."""
-        return cast("Store", SimpleNamespace(**{one.name: self for one in fields(Store)}))
+        return cast("Store", SimpleNamespace(**{one.name: self for one in fields(Store)} | {"now": lambda: NOW}))
 
     async def people(self) -> list[Known]:
         return [self.known[name] for name in sorted(self.known)]
@@ -245,6 +251,19 @@ class FakeStore:
 
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
+
+    async def counters(self) -> list[Counter]:
+        return []
+
+    async def resting(self) -> list[Rest]:
+        return []
+
+    async def activity(self, since: datetime) -> Activity:
+        failures = tuple(Failure(one.id, one.address, one.error, NOW) for one in self.ran if one.error)
+        return Activity({"consumed": 3}, {"done": 2}, failures=failures)
+
+    async def cost_by_day(self, first: datetime, days: int) -> list[DayCost]:
+        return [DayCost(first + timedelta(days=day), day * 500_000, day * 1_000) for day in range(days)]
 
     async def tree_around(self, run: RunId) -> None:
         return None

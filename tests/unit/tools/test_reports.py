@@ -15,6 +15,7 @@ from runtime.contract import (
     Address,
     Cost,
     Costs,
+    DayCost,
     Effect,
     Failure,
     Opinion,
@@ -51,6 +52,9 @@ class Books:
     async def costs(self, since: datetime, *, room: Address | None = None, most: int = 1000) -> Costs:
         self.asked.append((since, room))
         return Costs(1, 2, 3, 4, 5, self.rows)
+
+    async def cost_by_day(self, first: datetime, days: int) -> list[DayCost]:
+        return []
 
     async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
         self.asked.append((None, room))

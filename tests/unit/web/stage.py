@@ -45,6 +45,7 @@ from runtime.contract import (
     Space,
     Verdict,
     View,
+    WorkBehind,
     empty_inbox,
     room_topic,
 )
@@ -99,6 +100,7 @@ class FakeHistory:
         self.entries: dict[Address, list[Entry]] = {}
         self.owners: dict[Address, Identity] = {}
         self.busy_rooms: set[Address] = set()
+        self.behind: dict[tuple[Address, str], WorkBehind] = {}
         self.read: list[int] = []  # how many entries each view was asked for
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
@@ -129,6 +131,9 @@ class FakeHistory:
         self.read.append(limit)
         edited = {e.id: e.version for e in older[:-limit] if e.version}
         return View(tuple(older[-limit:]), address in self.busy_rooms, edited=edited)
+
+    async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
+        return self.behind.get((address, entry_id), WorkBehind())
 
 
 class FakeLinks:

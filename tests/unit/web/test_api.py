@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from runtime.contract import (
     FileRef,
     Kind,
     Outcome,
+    RanTool,
     Role,
     Said,
     SignalId,
     Stopped,
     Verdict,
+    WorkBehind,
 )
 from tests.unit.web.stage import IDENTITY, served
 
@@ -300,6 +303,32 @@ async def test_a_strangers_click_is_judged_and_audited_where_every_click_is(tmp_
             async with otto.post("/api/approvals/ap1", json=click) as answer:
                 assert answer.status == 200
         assert list(stage.sink.taken.values())[-1].actor_name == "Otto"
+
+
+async def test_an_answer_tells_what_ran_behind_it_and_its_texts_to_who_unfolds_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        await client.post(MESSAGES, json={"id": ID, "text": "list"})
+        shown, here = stage.show(ROOM, "one file"), stage.address(ROOM)
+        made = stage.history.entries[here]
+        made[-1] = replace(made[-1], behind=WorkBehind((RanTool("list_\u202efiles", 1.5),), ("",)))
+        call = RanTool("list_files", 1.5, '{"path": "\u202e."}', "<b>a.txt</b>")
+        stage.history.behind[here, shown] = WorkBehind((call,), ("First the files.",))
+        async with client.get(TIMELINE) as answer:
+            said, told = (await answer.json())["entries"]
+        assert "ran" not in said
+        assert (told["ran"], told["thought"]) == ([{"tool": "list_⟨U+202E⟩files", "seconds": 1.5}], True)
+        async with client.get(f"/api/rooms/{ROOM}/work/{shown}") as answer:
+            assert await answer.json() == {
+                "ran": [
+                    {
+                        "tool": "list_files",
+                        "seconds": 1.5,
+                        "arguments": '{"path": "⟨U+202E⟩."}',
+                        "result": "<b>a.txt</b>",
+                    }
+                ],
+                "thoughts": ["First the files."],
+            }
 
 
 @pytest.mark.parametrize("room", ["short", "UPPER1", "room-01", "a" * 33, "%2e%2e%2fxx"])

@@ -9,12 +9,14 @@ from typing import Final
 
 import pytest
 
+import tests.e2e
 from adapters.web import pages
 from bot.console.layout import PLACES
 from tests.security.supply.licences import ALLOWED
 from tests.unit.web.stage import served
 
 FOLDER: Final = Path(pages.__file__).parent / "page" / "vendor"
+FOR_TESTS: Final = Path(tests.e2e.__file__).parent / "vendor"
 TOLD: Final = tomllib.loads((FOLDER / "vendored.toml").read_text())
 
 
@@ -22,6 +24,16 @@ def test_every_library_is_told_and_nothing_else_lies_there() -> None:
     assert tuple(TOLD) == pages.LIBRARIES
     known = {"vendored.toml", *TOLD, *(one["text"] for one in TOLD.values())}
     assert {file.name for file in FOLDER.iterdir()} == known
+
+
+def test_a_script_that_tests_alone_bring_along_is_as_published_and_in_no_package_of_ours() -> None:
+    [(name, told)] = tomllib.loads((FOR_TESTS / "vendored.toml").read_text()).items()
+    script = (FOR_TESTS / name).read_bytes()
+    assert hashlib.sha256(script).hexdigest() == told["sha256"]
+    assert f"v{told['version']}".encode() in script[:100]
+    assert {file.name for file in FOR_TESTS.iterdir()} == {"vendored.toml", name, told["text"], told["parts"]}
+    assert told["licence"] == "MPL-2.0", "used as it is, by tests alone"
+    assert "Mozilla Public License, version 2.0" in (FOR_TESTS / told["text"]).read_text()
 
 
 @pytest.mark.parametrize("name", TOLD)

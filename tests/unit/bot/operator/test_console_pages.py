@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.console.pages import COUNT_WORDS
+from bot.console.overview.page import COUNT_WORDS
 from bot.console.routes import console_routes
 from bot.console.trace_page import _coded
 from bot.node.lock import Control
