@@ -32,7 +32,7 @@ CHOOSE_NO_MORE = delete(agent_rooms).where(agent_rooms.c.address == bindparam("h
 ENDED_HERE = delete(agent_rooms).where(
     agent_rooms.c.address.in_([bindparam("here"), bindparam("room")]), agent_rooms.c.agent == bindparam("gone")
 )
-AGENT_OF = (
+AGENT_OF_REPLACED = (
     select(sessions.c.agent)
     .join(signals, signals.c.session == sessions.c.key)
     .where(
@@ -86,7 +86,7 @@ def addressed(
 
 def _answered_by(old: SignalId, signal: Signal, known: frozenset[str]) -> Op[str]:
     """The agent of the message that is replaced: its words as they were kept name none any more."""
-    rows = yield AGENT_OF, {"old": old, "here": str(signal.address), "who": signal.actor}
+    rows = yield AGENT_OF_REPLACED, {"old": old, "here": str(signal.address), "who": signal.actor}
     return next((agent for (agent,) in rows if agent in known), "")
 
 
