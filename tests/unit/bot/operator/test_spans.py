@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.console.runs.timeline import timeline
-from bot.operator import views
+from bot.operator.lookups.runs import step_view
 from bot.operator.lookups.spans import Span, spans_of
 from runtime.domain.runs import RunState, StepState
 from runtime.store.protocol import RunRow, StepRow
@@ -55,7 +55,7 @@ def test_clocks_that_differ_make_no_time_run_backwards() -> None:
 def test_the_page_has_a_line_for_each_step_with_its_figures() -> None:
     row = over(66)
     took, spans = spans_of(row, steps := [model(1, 2), call(2, 2, 62, 65.5)], NOW)
-    html = timeline({"seconds": took, "steps": list(map(views.step, steps, spans))})
+    html = timeline({"seconds": took, "steps": list(map(step_view, steps, spans))})
     assert "2.0 s · 1,200 + 30 tokens · $0.0015" in html
     assert "waited 1 min 0 s · 3.5 s" in html
     assert '<rect x="30" y="0" width="909" height="10" class="wait"></rect>' in html
