@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 
-from bench import program
 from bench.__main__ import main
 from bench.benches import BENCHES, Found
 from bench.click import commits
@@ -49,11 +47,17 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
 
 
+def printed(module: str, *arguments: str, seconds: float = 100) -> subprocess.CompletedProcess[str]:
+    """`python -m module` to its end; forked instead of loaded."""
+    ended = forked.run(module, *arguments, folder=Path(ROOT), environment=os.environ, seconds=seconds)
+    return subprocess.CompletedProcess(ended.args, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
 def statements(*arguments: str) -> str:
-    """The page that `python -m bench.statements` prints; forked instead of loaded."""
-    ended = forked.run("bench.statements", *arguments, folder=Path(ROOT), environment=os.environ, seconds=100)
-    assert ended.returncode == 0, ended.stderr.decode()
-    return ended.stdout.decode()
+    """The page that `python -m bench.statements` prints."""
+    ended = printed("bench.statements", *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def may_look_into_others() -> bool:
@@ -82,20 +86,11 @@ tools and workflows, whose own tests run what they measure."""
 
 
 @pytest.mark.timeout(200)
-def test_the_short_variant_prints_every_figure_and_judges_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In this process, which may fork programs already."""
+def test_the_short_variant_prints_every_figure_and_judges_nothing(tmp_path: Path) -> None:
     names = [name for name in BENCHES if name not in LONG]
-    kept, ends = tmp_path / "figures.json", signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(sys, "argv", ["bench", *names, "--short", "--json", str(kept)])
-    monkeypatch.setattr(program, "are_forked", False)  # it sets that
-    try:
-        code = main()
-    finally:
-        signal.signal(signal.SIGTERM, ends)
-    told = capsys.readouterr()
-    prints_every_figure(subprocess.CompletedProcess(names, code, told.out, told.err), names, kept, JUDGED)
+    kept = tmp_path / "figures.json"
+    arguments = (*names, "--short", "--json", str(kept))
+    prints_every_figure(printed("bench", *arguments, seconds=170), names, kept, JUDGED)
 
 
 @pytest.mark.soak

@@ -126,7 +126,7 @@ export class FilesPanel {
   }
 
   async load() {
-    if (!this.shown) return;
+    if (!this.shown || !this.#room) return; // the person was quicker than the page
     const room = this.#room;
     if (isFresh(room)) return void (this.#empty.hidden = false);
     let answer;
