@@ -19,7 +19,9 @@ from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
+from runtime.http.errors import Refusal
 
+NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
 
@@ -50,6 +52,7 @@ class Api:
             web.get("/api/rooms/{room}/timeline", self.timeline),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
+            web.post("/api/rooms/{room}/delete", self.delete),
             web.get("/api/inbox", self.inbox),
             web.post("/api/approvals/{approval}", self.decide),
             web.get("/api/approvals/{approval}/form", self.form),
@@ -126,6 +129,14 @@ class Api:
         visitor, address = await self._rooms.open_to_change(request)
         body = await bodies.read_object(request)
         return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped()))
+
+    async def delete(self, request: web.Request) -> web.Response:
+        """Delete a conversation of one's own: what is under way ends, and it can be taken back for ten seconds."""
+        visitor, address = await self._rooms.open_to_change(request)
+        if self._rooms.is_named(address):
+            raise Refusal(409, NAMED_IN_SETTINGS)
+        body = await bodies.read_object(request)
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped(deletes=True)))
 
     async def _take_in(
         self, visitor: Visitor, address: Address, event_id: str, body: Body, *, alone: bool = False

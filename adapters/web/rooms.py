@@ -47,7 +47,7 @@ class Rooms:
         self._history = history
         self._channel = channel
         self._account = account
-        self._is_named = is_named
+        self.is_named = is_named
         self._owners: dict[Address, Identity] = {}
 
     def address(self, room: str) -> Address:
@@ -86,15 +86,15 @@ class Rooms:
 
     async def reach(self, address: Address) -> str | None:
         """The reason nothing can be posted there, or None: a room opens when somebody speaks or the settings name it."""
-        return await reach(self._history, self._is_named, address)
+        return await reach(self._history, self.is_named, address)
 
     async def _may_read(self, visitor: Visitor, address: Address) -> bool:
         if visitor.person.role >= Role.OPERATOR:
             return True
-        return not self._is_named(address) and await self._is_owner(visitor.identity, address)
+        return not self.is_named(address) and await self._is_owner(visitor.identity, address)
 
     async def _may_begin(self, address: Address) -> bool:
-        return not self._is_named(address) and await self._history.is_untouched(address)
+        return not self.is_named(address) and await self._history.is_untouched(address)
 
     async def _is_owner(self, who: Identity, address: Address) -> bool:
         """Kept in mind for whom it is true. Who is not in mind is asked about anew: two people may have become one."""

@@ -26,6 +26,8 @@ FULL_WALK_INTERVAL: Final = timedelta(days=1)
 """How often to walk from the first row again, for what was still open when it was passed."""
 SLICES: Final = 25
 """Slices of one stock in a round: 5,000 rows."""
+JUST_BROUGHT: Final = timedelta(minutes=1)
+"""A file that came within it into a deleted conversation stays: somebody may go on there."""
 PAUSE: Final = timedelta(seconds=0.02)
 """Between two slices, so that others write meanwhile."""
 UPLOADS_KEPT: Final = timedelta(days=1)
@@ -81,7 +83,23 @@ class Retention:
             self._reached.clear()
             await self._tidy_folders()
         more = [await self._walk(duty, stock, age) for stock, age in self._keep.stocks.items()]
-        return any([*more, await self._expire(duty)])
+        return any([*more, await self._expire(duty), await self._clear_deleted(duty)])
+
+    async def _clear_deleted(self, duty: Duty) -> bool:
+        """Remove conversations that people deleted, files included; whether there is more of them."""
+        for _ in range(SLICES):
+            cleared = await self._store.clear_deleted(duty)
+            if cleared is None:
+                return False
+            if cleared.bare:
+                before = self._now() - JUST_BROUGHT
+                await asyncio.to_thread(self._leftovers.drop_workspaces, cleared.bare, before)
+                await self._store.end_deleted(duty, cleared.bare)
+            if not cleared.removed:
+                return False
+            log.info("removed deleted conversations", rows=cleared.removed)
+            await asyncio.sleep(self._pause.total_seconds())
+        return True
 
     async def _expire(self, duty: Duty) -> bool:
         """Remove what has a time of its own, whatever the settings say; whether there is more of it."""

@@ -165,3 +165,43 @@ async def test_conversations_are_named_put_away_and_searched(tab: Tab) -> None:
     await expect(tab.at("place")).to_contain_text(["in Towers by the sea"])
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.locator(".pointed")).to_contain_text("where do lighthouses stand?")
+
+
+async def test_the_last_message_is_answered_anew_and_edited_and_what_was_before_stays(tab: Tab) -> None:
+    await tab.at("new-room").click()
+    await tab.say("tell me of lamps")
+    await tab.reply("Three kinds")
+    await tab.at("retry").click()
+    folded = tab.at("branch")
+    await expect(folded).to_have_text(["Earlier answer (1 of 2)"], use_inner_text=True)
+    await expect(tab.at("said-again")).to_have_text("asked again")
+    await tab.reply("Three kinds")
+    mine = tab.said("person").last
+    await mine.hover()
+    await mine.get_by_test_id("message-edit").click()
+    await expect(tab.at("composer")).to_have_value("tell me of lamps")
+    await tab.page.keyboard.press("Escape")
+    await expect(tab.at("composer")).to_have_value("")
+    await mine.hover()
+    await mine.get_by_test_id("message-edit").click()
+    await tab.say("tell me of towers")
+    titles = ["Earlier answer (1 of 3)", "Before you edited it (2 of 3)"]
+    await expect(folded).to_have_text(titles, use_inner_text=True)
+    await expect(tab.at("said-again").locator("visible=true")).to_have_text("edited")
+    await folded.last.locator("summary").click()
+    await expect(folded.last.locator(".bubble")).to_have_text("tell me of lamps")
+    await expect(folded.last.locator(".prose").first).to_be_visible()
+
+
+async def test_a_deleted_conversation_is_taken_back(tab: Tab) -> None:
+    row = tab.page.locator(".room-row", has_text="tell me of lamps")
+    for taken_back in (True, False):
+        await row.hover()
+        await row.get_by_test_id("room-more").click()
+        await tab.at("menu").get_by_text("Delete").click()
+        await expect(tab.at("undo-line")).to_contain_text("Deleted.")
+        await expect(row).to_have_count(0)
+        if taken_back:
+            await tab.at("undo").click()
+            await expect(row).to_be_visible()
+            await expect(tab.said("person").last).to_contain_text("tell me of towers")

@@ -48,6 +48,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
+    "POST /api/rooms/{room}/delete": WRITE,
     "GET /api/rooms/{room}/feedback": ROOM,
     "POST /api/rooms/{room}/feedback": WRITE,
     "POST /api/approvals/{approval}": KNOWN,

@@ -46,7 +46,7 @@ class Page {
     this.live = new Live();
     this.files = new FilesPanel();
     this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
-    this.rooms = new Rooms({ onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
+    this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),

@@ -3,8 +3,10 @@
 import { byId, dayOf, h, icon, newId, shortTime, storage } from "./dom.js";
 import { asked, openMenu } from "./menu.js";
 import { Failed, request, roomOf } from "./net.js";
+import { offerUndo } from "./undo.js";
 import { words } from "./words.js";
 
+const UNDO_WITHIN = 10_000; // milliseconds; the server waits a little longer
 const ROOM = /^[a-z0-9]{6,32}$/;
 
 // Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
@@ -43,11 +45,13 @@ export class Rooms {
   #rooms = [];
   #open;
   #failed;
+  #mayWrite;
   #current = null;
   #drawn = "";
 
   /** `onOpen(room)` when a conversation is chosen, `onFailed(why)` when it can't be changed. */
-  constructor({ onOpen, onFailed }) {
+  constructor({ mayWrite, onOpen, onFailed }) {
+    this.#mayWrite = mayWrite;
     this.#open = onOpen;
     this.#failed = onFailed;
   }
@@ -130,7 +134,8 @@ export class Rooms {
       { label: words.rename, act: () => this.#rename(room) },
       room.pinned ? does(words.unpin, { pinned: false }) : does(words.pin, { pinned: true }),
       room.archived ? does(words.unarchive, { archived: false }) : does(words.archive, { archived: true }),
-    ]);
+      this.#mayWrite && { label: words.deleteRoom, act: () => this.#delete(room) },
+    ].filter(Boolean));
   }
 
   /** Shown at once; what the server then says is right. */
@@ -144,6 +149,34 @@ export class Rooms {
       this.#failed(error.message);
     }
     await this.load(this.#current);
+  }
+
+  /** Gone at once; for a while it can be taken back. */
+  async #delete(room) {
+    const answer = await this.#ask(`/api/rooms/${room.id}/delete`, { id: newId() });
+    if (answer?.notice) this.#failed(answer.notice);
+    if (!answer || answer.notice) return;
+    const wasOpen = room.id === this.#current;
+    await this.load(this.#current);
+    if (wasOpen) this.#open(this.newest ?? newRoom());
+    offerUndo(words.deleted, UNDO_WITHIN, () => this.#restore(room, wasOpen));
+  }
+
+  async #restore(room, open) {
+    if (!(await this.#ask(`/api/v1/rooms/${room.id}/restore`))) return;
+    await this.load(this.#current);
+    if (open) this.#open(room.id);
+  }
+
+  /** The answer; null where there is none, and the person is told why. */
+  async #ask(path, body = {}) {
+    try {
+      return await request(path, { method: "POST", body });
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#failed(error.message);
+      return null;
+    }
   }
 
   async #rename(room) {

@@ -26,6 +26,7 @@ SNIPPET_CHARS: Final = 160
 """Of a found message, which are told."""
 SEARCHED_ROOMS_MAX: Final = 60
 """Conversations that one search looks into: those of late first."""
+TOO_LATE: Final = "It's too late to take this back: the room is being removed, or isn't deleted."
 NO_WORDS: Final = f"`q` has the words to look for: 1 to {WANTED_MAX_CHARS} characters."
 
 
@@ -80,6 +81,16 @@ class ConversationDoors:
                 group=CONVERSATIONS_GROUP,
                 body=RoomChange,
             ),
+            Door(
+                method="POST",
+                path="/api/v1/rooms/{room}/restore",
+                name="restore_room",
+                summary="Take back that the caller deleted a room on the page; for some seconds.",
+                serve=self.restore,
+                role=Role.USER,
+                group=CONVERSATIONS_GROUP,
+                statuses=(409,),
+            ),
         ]
 
     async def search(self, asked: Asked) -> web.Response:
@@ -117,6 +128,12 @@ class ConversationDoors:
             title = self._context.door().clean(clip(title, ROOM_TITLE_MAX_CHARS), gate=Gate.MESSAGE_IN)
         mark = RoomMark(title, change.pinned, change.archived, change.read_at)
         await self._context.store.shelf.mark_room(asked.caller.identity, address, mark)
+        return web.json_response({})
+
+    async def restore(self, asked: Asked) -> web.Response:
+        caller, address = asked.caller, await self._rooms.meant(asked.caller, asked.pieces["room"])
+        if not await self._context.store.shelf.restore_room(caller.identity, caller.person.name, address):
+            raise Refusal(409, TOO_LATE)
         return web.json_response({})
 
 

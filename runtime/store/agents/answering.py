@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import bindparam, delete, select
 
 from runtime.chat import agents as words
-from runtime.contract import Address, Amended, Clicked, Commanded, NewId, Person, Role, Said, Signal, Stopped
+from runtime.contract import Address, Amended, Clicked, Commanded, NewId, Person, Role, Said, Signal, SignalId, Stopped
 from runtime.domain.agents.binding import Asked, bound
 from runtime.domain.agents.lifecycle import AgentState
 from runtime.domain.agents.manifest import MAIN, Manifest
@@ -20,7 +20,7 @@ from runtime.store.agents.held_back import HeldBack, held_back
 from runtime.store.common import add, put, session_key, whom
 from runtime.store.intake.inbox import tell_once
 from runtime.store.protocol import Gate
-from runtime.store.schema import agent_rooms, sessions
+from runtime.store.schema import agent_rooms, sessions, signals
 from runtime.store.sql.driver import Op, micros
 
 CHOSEN = select(agent_rooms.c.address, agent_rooms.c.agent).where(
@@ -31,6 +31,13 @@ CHOOSE_FIRST = add(agent_rooms).on_conflict_do_nothing()
 CHOOSE_NO_MORE = delete(agent_rooms).where(agent_rooms.c.address == bindparam("here")).returning(agent_rooms.c.address)
 ENDED_HERE = delete(agent_rooms).where(
     agent_rooms.c.address.in_([bindparam("here"), bindparam("room")]), agent_rooms.c.agent == bindparam("gone")
+)
+AGENT_OF = (
+    select(sessions.c.agent)
+    .join(signals, signals.c.session == sessions.c.key)
+    .where(
+        signals.c.id == bindparam("old"), signals.c.address == bindparam("here"), signals.c.actor == bindparam("who")
+    )
 )
 UNSET: Final = "it's no longer in the settings"
 
@@ -72,7 +79,15 @@ def addressed(
         yield from _stay(signal, named, who, found, now)
     if found.ended and not named:
         yield from _told_of_end(signal, found.ended, found.agent, now, new_id)
+    if not named and isinstance(body, Said) and body.replaces:
+        named = yield from _answered_by(body.replaces, signal, found.known)
     return heard, replace(gate, agent=named or found.agent)
+
+
+def _answered_by(old: SignalId, signal: Signal, known: frozenset[str]) -> Op[str]:
+    """The agent of the message that is replaced: its words as they were kept name none any more."""
+    rows = yield AGENT_OF, {"old": old, "here": str(signal.address), "who": signal.actor}
+    return next((agent for (agent,) in rows if agent in known), "")
 
 
 def gate_beside(signal: Signal, named: str, gate: Gate) -> Op[Gate]:

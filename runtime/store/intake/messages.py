@@ -29,7 +29,6 @@ from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
 from runtime.store.agents.held_back import held_back
 from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
-from runtime.store.intake.branches import branch_off
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
 from runtime.store.intake.run_stop import EndedOpen, stop_live
 from runtime.store.protocol import Gate, Offer, Taken
@@ -136,12 +135,16 @@ def said(
         )
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
-    branch = (yield from branch_off(signal, message.replaces, who, now, new_id)) if message.replaces else None
-    values |= {"replaces": branch.left} if branch else {}
+    ended: EndedOpen | None = None
+    if message.replaces:
+        from runtime.store.shelf.branches import branch_off  # with the first that somebody says again
+
+        if branch := (yield from branch_off(signal, message.replaces, who, now, new_id)):
+            values["replaces"], ended = branch
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now, new_id)
-    if branch:
-        taken = _with(taken, branch.ended)
+    if ended:
+        taken = _with(taken, ended)
     if gate.triggers:
         taken = yield from watched(signal, message, who, gate.triggers, taken, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:

@@ -252,6 +252,10 @@ def _asked(
         return (yield from repeated(signal))
     if now - signal.received_at > gate.freshness:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
+    if isinstance(body, Stopped) and body.deletes:
+        from runtime.store.shelf.deleting import delete_room  # seldom asked for
+
+        return (yield from delete_room(signal, signal_id, who, gate, now, new_id))
     if isinstance(body, Stopped):
         return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
     if ours := OWN_COMMANDS.get(name_of(body)):

@@ -20,7 +20,7 @@ from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
 from runtime.store.common import escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
-from runtime.store.shelf.marks import UNMARKED, marks_of
+from runtime.store.shelf.marks import UNMARKED, deleted_by, marks_of
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.glyphs import clip
@@ -181,8 +181,11 @@ has one."""
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
     rows = yield ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
     marks = yield from marks_of(owner)
+    deleted = yield from deleted_by(owner)
     found = []
     for address, _, last in rows:
+        if last <= deleted.get(address, 0):  # a room where somebody went on is one again
+            continue
         words = yield FIRST_WORDS, {"room": address}
         shown = yield LAST_SHOWN, {"room": address}
         asked = yield ASKED_HERE, {"room": address}

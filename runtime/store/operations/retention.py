@@ -33,7 +33,7 @@ from runtime.contract import Address, SessionKey
 from runtime.store.common import held
 from runtime.store.intake.inbox import FORGET_SIGNAL
 from runtime.store.memory.ending.expiring import drop_expired
-from runtime.store.protocol import Duty, Quiet, Stock, Swept
+from runtime.store.protocol import Cleared, Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,
     asked_back,
@@ -79,7 +79,7 @@ class Rule:
 
     first: str | int
     bound: Executable
-    act: Executable
+    act: Update | Delete
     below: Sequence[Executable] = ()
 
 
@@ -323,14 +323,17 @@ def sweep(duty: Duty, stock: Stock, after: str | int | None, before: datetime, l
 # Keys of sessions do not grow with time, so these walks read all of them; there is one a room.
 SOME_SESSIONS = select(sessions.c.key).where(sessions.c.key > bindparam("after")).order_by(sessions.c.key)
 NEXT_SESSIONS = SOME_SESSIONS.limit(bindparam("n", type_=Integer))
-QUIET = and_(
-    sessions.c.key > bindparam("after"),
-    sessions.c.key <= bindparam("upto"),
+IDLE = and_(
     is_word(sessions.c.state, "idle"),
     sessions.c.waiting == 0,
     sessions.c.resumable == 0,
-    sessions.c.ready_at < bindparam("before"),
     _no_open_run_in(sessions.c.key),
+)
+QUIET = and_(
+    sessions.c.key > bindparam("after"),
+    sessions.c.key <= bindparam("upto"),
+    IDLE,
+    sessions.c.ready_at < bindparam("before"),
 )
 WITH_TURNS = (
     select(sessions.c.key, sessions.c.address)
@@ -434,6 +437,18 @@ class RetentionStore(Base):
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         now = self.now()
         return await self._driver.write(lambda: drop_expired(duty, now, limit))
+
+    async def clear_deleted(self, duty: Duty, *, limit: int = 200) -> Cleared | None:
+        from runtime.store.shelf.removing import clear_deleted  # by these rules, and seldom needed
+
+        now = self.now()
+        return await self._driver.write(lambda: clear_deleted(duty, now, limit))
+
+    async def end_deleted(self, duty: Duty, rooms: tuple[Address, ...]) -> None:
+        from runtime.store.shelf.removing import end_deleted
+
+        now = self.now()
+        await self._driver.write(lambda: end_deleted(duty, rooms, now))
 
     async def clear_traces(self) -> None:
         await clear_in_steps(self._driver, memories.name)

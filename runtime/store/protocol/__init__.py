@@ -42,7 +42,7 @@ from runtime.store.protocol.operations import (
 )
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
-from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
+from runtime.store.protocol.retention import Cleared, Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.running.claim import (
     BackgroundTask,
     Below,
@@ -95,6 +95,7 @@ __all__ = [
     "Calling",
     "Changed",
     "Claim",
+    "Cleared",
     "Cluster",
     "Compacting",
     "Conversed",

@@ -55,6 +55,14 @@ class Quiet:
     rooms: tuple[Address, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """One slice of deleted rooms: how many rows went, and the rooms of which none is left, whose files may go."""
+
+    removed: int
+    bare: tuple[Address, ...]
+
+
 class Sweeping(Protocol):
     """Removes what is old. Nothing that is still open is touched."""
 
@@ -66,6 +74,13 @@ class Sweeping(Protocol):
 
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         """Remove the next memories whose own time is over; how many. None when the duty was lost."""
+
+    async def clear_deleted(self, duty: Duty, *, limit: int = 200) -> Cleared | None:
+        """Remove the next rows of rooms that were deleted and not taken back. One where somebody spoke since is deleted no
+        more. None when the duty was lost."""
+
+    async def end_deleted(self, duty: Duty, rooms: tuple[Address, ...]) -> None:
+        """Note that nothing is left of these rooms."""
 
     async def clear_traces(self) -> None:
         """Take the words of memories that are gone out of the indexes."""

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 
 from runtime.contract import Address, Identity, RoomMark
 from runtime.store.common import put
-from runtime.store.schema import room_marks
+from runtime.store.schema import deleted_rooms, room_marks
 from runtime.store.sql.driver import Op, micros
 
 MARKS_OF = select(
@@ -18,6 +18,9 @@ MARKS_OF = select(
 ).where(room_marks.c.owner == bindparam("owner"))
 MARK_OF = MARKS_OF.where(room_marks.c.address == bindparam("room")).with_for_update()
 PUT_MARK = put(room_marks)
+DELETED_BY = select(deleted_rooms.c.address, deleted_rooms.c.deleted_at).where(
+    deleted_rooms.c.owner == bindparam("owner")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,12 @@ def marks_of(owner: Identity) -> Op[Mapping[str, Kept]]:
     """By address."""
     rows = yield MARKS_OF, {"owner": owner}
     return {address: Kept(title, bool(pinned), bool(put_away), read) for address, title, pinned, put_away, read in rows}
+
+
+def deleted_by(owner: Identity) -> Op[Mapping[str, int]]:
+    """Time at which each of somebody's deleted rooms was deleted, in microseconds."""
+    rows = yield DELETED_BY, {"owner": owner}
+    return {row[0]: row[1] for row in rows}
 
 
 def mark(owner: Identity, address: Address, change: RoomMark, now: int) -> Op[None]:

@@ -12,6 +12,7 @@ from runtime.contract import Address, Author, FoundEntry, Identity, RoomMark
 from runtime.store.common import escaped
 from runtime.store.operations.history import said
 from runtime.store.schema import deliveries, parts, signals
+from runtime.store.shelf.deleting import take_back
 from runtime.store.shelf.marks import mark
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -97,6 +98,10 @@ class ShelfStore(Base):
     async def mark_room(self, owner: Identity, address: Address, change: RoomMark) -> None:
         now = micros(self.now())
         await self._driver.write(lambda: mark(owner, address, change, now))
+
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: take_back(owner, name, address, now))
 
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         return await self._driver.read(lambda: find(addresses, wanted))

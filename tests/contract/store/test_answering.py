@@ -55,6 +55,16 @@ async def test_a_room_is_answered_by_the_agent_that_is_bound_to_it(stage: Stage)
     assert await lane_of(stage, await hear(stage, "hello", at=LOBBY_ROOM)) == ("porter", "hello")
 
 
+async def test_what_is_said_again_is_for_the_same_agent_though_its_words_name_none_any_more(stage: Stage) -> None:
+    old = (await hear(stage, "ops: restart it")).verdict.signal_id
+    assert await lane_of(stage, await hear(stage, Said("ops: look", (), old))) == ("ops", "look")
+    newest = (await stage.column("SELECT MAX(id) FROM signals"))[0]
+    again = await hear(stage, Said("look", (), newest))
+    assert await lane_of(stage, again) == ("ops", "look")
+    named = await hear(stage, Said("research: look", (), again.verdict.signal_id))
+    assert await lane_of(stage, named) == ("research", "look")
+
+
 @pytest.mark.parametrize(
     ("text", "agent", "rest"),
     [

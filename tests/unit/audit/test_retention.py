@@ -14,7 +14,7 @@ from bot.settings.settings import load
 from bot.wiring.retention import keep_of, retention_of
 from runtime.audit.retention import FULL_WALK_INTERVAL, SLICES, Keep, Retention
 from runtime.contract import Address, NodeId, SessionKey
-from runtime.store.protocol import Duty, Quiet, Stock, Swept
+from runtime.store.protocol import Cleared, Duty, Quiet, Stock, Swept
 from runtime.workspace.cleanup import Leftovers
 from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.runtime.stores import memory_store
@@ -34,6 +34,8 @@ class Shelf:
     asked: list[tuple[Stock, str | int | None, datetime]] = field(default_factory=list)
     quiet: tuple[Address, ...] = ()
     lost: bool = False
+    deleted: tuple[Address, ...] = ()
+    ended: tuple[Address, ...] = ()
 
     async def sweep(
         self, duty: Duty, stock: Stock, after: str | int | None, before: datetime, *, limit: int = 200
@@ -46,6 +48,13 @@ class Shelf:
 
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         return 0
+
+    async def clear_deleted(self, duty: Duty, *, limit: int = 200) -> Cleared | None:
+        cleared, self.deleted = Cleared(len(self.deleted), self.deleted), ()
+        return cleared
+
+    async def end_deleted(self, duty: Duty, rooms: tuple[Address, ...]) -> None:
+        self.ended += rooms
 
     async def clear_traces(self) -> None:
         raise AssertionError("nothing expired")
@@ -108,6 +117,16 @@ async def test_a_lost_duty_ends_the_walk(tmp_path: Path) -> None:
     shelf = Shelf({Stock.RUNS: 9999}, lost=True)
     assert await retention(shelf, tmp_path, [Stock.RUNS], Clock()).round(DUTY) is False
     assert len(shelf.asked) == 1
+
+
+async def test_files_of_a_deleted_conversation_go_before_it_is_noted_as_gone(tmp_path: Path) -> None:
+    folder = WorkspaceFolders(tmp_path, "main").path(ROOM)
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("teal")
+    os.utime(folder, (0, 0))
+    shelf = Shelf({}, deleted=(ROOM,))
+    await retention(shelf, tmp_path, [], Clock()).round(DUTY)
+    assert (folder.exists(), shelf.ended) == (False, (ROOM,))
 
 
 # ------------------------------------------------------------------------------------------------------------ settings

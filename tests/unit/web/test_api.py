@@ -235,11 +235,27 @@ async def test_the_private_notice_of_a_click_comes_back(tmp_path: Path) -> None:
             assert (told["outcome"], told["notice"]) == ("unchanged", "This was decided before.")
 
 
+async def test_a_message_names_the_one_that_it_replaces(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OWNER)) as client:
+        for replaces, status in (("0354MGtUUT6rH7nI9HDpAi", 202), (None, 202), ("not one", 400), (4, 400)):
+            body = {"id": f"replaces-{status}-{replaces is None}", "text": "hi", "replaces": replaces}
+            async with client.post(MESSAGES, json=body) as answer:
+                assert answer.status == status, await answer.text()
+    assert stage.sink.bodies == [Said("hi", (), SignalId("0354MGtUUT6rH7nI9HDpAi")), Said("hi")]
+
+
 async def test_stop_is_a_signal(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
         async with client.post(f"/api/rooms/{ROOM}/stop", json={"id": ID}) as answer:
             assert answer.status == 200
         assert stage.sink.bodies == [Stopped()]
+
+
+async def test_a_conversation_is_deleted_by_a_signal(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.post(f"/api/rooms/{ROOM}/delete", json={"id": ID}) as answer:
+            assert answer.status == 200, await answer.text()
+        assert stage.sink.bodies == [Stopped(deletes=True)]
 
 
 async def test_a_room_is_its_first_speakers_and_operators_may_look(tmp_path: Path) -> None:

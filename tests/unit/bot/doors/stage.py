@@ -53,9 +53,14 @@ class KeptShelf:
     def __init__(self) -> None:
         self.marks: list[tuple[Identity, str, RoomMark]] = []
         self.asked: list[tuple[list[str], str]] = []
+        self.restored: list[tuple[Identity, str, str]] = []
 
     async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
         self.marks.append((owner, address.room, mark))
+
+    async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
+        self.restored.append((owner, name, address.room))
+        return len(self.restored) == 1
 
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         self.asked.append(([one.room for one in addresses], wanted))

@@ -71,6 +71,18 @@ async def test_nobody_keeps_a_conversation_that_they_may_not_read() -> None:
         assert stage.shelf.marks == []
 
 
+async def test_a_deleted_conversation_is_taken_back_in_time() -> None:
+    async with doors_served() as stage:
+        ada = stage.links.add("Ada", Role.USER)
+        stage.spoke("Ada", "adas01")
+        stage.spoke("Bob", "bobs01")
+        asked = [
+            await stage.by(ada, "POST", f"/api/v1/rooms/{room}/restore") for room in ("adas01", "adas01", "bobs01")
+        ]
+        assert [status for status, _ in asked] == [200, 409, 403]
+        assert stage.shelf.restored == [(Identity("web:main/ada"), "Ada", "adas01")] * 2
+
+
 async def test_one_searches_ones_own_conversations_alone() -> None:
     async with doors_served() as stage:
         ada, bob = stage.links.add("Ada", Role.USER), stage.links.add("Bob", Role.VIEWER)

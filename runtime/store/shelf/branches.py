@@ -54,7 +54,7 @@ NOT_ANSWERED_ANY_MORE = (
     .returning(signals.c.state)
 )
 ONE_LESS_WAITS = update(sessions).where(sessions.c.key == bindparam("k")).values(waiting=sessions.c.waiting - 1)
-OPEN_RUN = select(runs.c.state, runs.c.session, runs.c.address).where(
+OPEN_RUN_OF_IT = select(runs.c.state, runs.c.session, runs.c.address).where(
     runs.c.id == bindparam("run"), is_word(runs.c.state, "running", "parked", "ready")
 )
 
@@ -71,7 +71,7 @@ def branch_off(signal: Signal, old: SignalId, who: Person, now: datetime, new_id
     taken_back = yield NOT_ANSWERED_ANY_MORE, {"old": twin or old, "at": micros(now)}
     if ("stale",) in [tuple(row) for row in taken_back]:
         yield ONE_LESS_WAITS, {"k": session}
-    found = (yield OPEN_RUN, {"run": run}) if run else ()
+    found = (yield OPEN_RUN_OF_IT, {"run": run}) if run else ()
     if not found:
         return Branch(old)
     state, key, address = found[0]

@@ -1,0 +1,95 @@
+"""Conversations that their owner deletes: gone from the list at once, taken back within seconds, and then really removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, delete, exists, literal_column, or_, select, update
+
+from runtime.contract import Address, Identity, NewId, Outcome, Person, Signal, SignalId, Stopped, Verdict
+from runtime.store.common import fact, put
+from runtime.store.intake.run_stop import stop
+from runtime.store.operations.history import room_owner
+from runtime.store.protocol import Gate, Taken
+from runtime.store.schema import deleted_rooms, schedules, sessions, signals
+from runtime.store.sql.driver import Op, is_word, micros
+
+TAKEN_BACK_WITHIN: Final = timedelta(seconds=15)
+"""The page offers it for ten seconds; a slow network may take a few more."""
+NOT_YOURS: Final = "Only the person who began this conversation can delete it. You can archive it."
+OTHERS_HERE: Final = "Others have written here too, so I can't delete it. You can archive it."
+PLANNED_HERE: Final = "A schedule posts here. End it first, or archive the conversation."
+
+SPEAKERS = (
+    select(signals.c.actor)
+    .where(
+        signals.c.address == bindparam("room"),
+        is_word(signals.c.kind, "said"),
+        signals.c.state != literal_column("'refused'"),
+    )
+    .group_by(signals.c.actor)
+    .limit(2)
+)
+PLANNED_IN_ROOM = select(
+    exists().where(
+        is_word(schedules.c.state, "active", "paused"),
+        or_(schedules.c.home == bindparam("room"), schedules.c.addresses.contains(bindparam("room"))),
+    )
+)
+PUT_DELETED = put(deleted_rooms)
+WITHDRAW_WAITING = (
+    update(signals)
+    .where(signals.c.address == bindparam("room"), is_word(signals.c.state, "waiting"), is_word(signals.c.kind, "said"))
+    .values(state="stale", answered_at=bindparam("at"))
+    .returning(signals.c.session)
+)
+FEWER_WAIT = (
+    update(sessions).where(sessions.c.key == bindparam("k")).values(waiting=sessions.c.waiting - bindparam("less"))
+)
+TAKE_BACK = (
+    delete(deleted_rooms)
+    .where(
+        deleted_rooms.c.address == bindparam("room"),
+        deleted_rooms.c.owner == bindparam("who"),
+        deleted_rooms.c.due_at > bindparam("now"),
+    )
+    .returning(deleted_rooms.c.address)
+)
+
+
+def delete_room(
+    signal: Signal, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """Note that its owner deleted a room, and end all that is under way there; the signal is stored already."""
+    room = str(signal.address)
+    if objection := (yield from _objection(signal.actor, signal.address)):
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, objection))
+    due = micros(now + TAKEN_BACK_WITHIN)
+    yield PUT_DELETED, {"address": room, "owner": signal.actor, "deleted_at": micros(now), "due_at": due}
+    yield from fact(now, "conversation deleted", who.name, signal_id, room)
+    taken = yield from stop(signal, Stopped(), signal_id, who, gate, now, new_id)
+    withdrawn = yield WITHDRAW_WAITING, {"room": room, "at": micros(now)}
+    for session, less in Counter(session for (session,) in withdrawn).items():
+        yield FEWER_WAIT, {"k": session, "less": less}
+    return replace(taken, verdict=Verdict(Outcome.DECIDED, signal_id))
+
+
+def _objection(who: Identity, address: Address) -> Op[str]:
+    """The reason somebody can't delete a room; empty for none."""
+    if (yield from room_owner(address)) != who:
+        return NOT_YOURS
+    room = str(address)
+    if len((yield SPEAKERS, {"room": room})) > 1:
+        return OTHERS_HERE
+    return PLANNED_HERE if (yield PLANNED_IN_ROOM, {"room": room})[0][0] else ""
+
+
+def take_back(owner: Identity, name: str, address: Address, now: datetime) -> Op[bool]:
+    """Have a deleted room as it was; False where it is too late. What was stopped stays so."""
+    found = yield TAKE_BACK, {"room": str(address), "who": owner, "now": micros(now)}
+    if found:
+        yield from fact(now, "conversation restored", name, str(address), "")
+    return bool(found)
