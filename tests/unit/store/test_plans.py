@@ -210,7 +210,7 @@ FILL = [
     "END, NULL, 1, 0, 0, 9, 9, i, i, 0, '' FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
-    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message', '', NULL FROM n",
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message', '', '' FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
     "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0, CASE WHEN i % 10 = 3 THEN 'schedule' ELSE 'message' END, '' FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
@@ -228,7 +228,7 @@ FILL = [
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '', '' FROM n",
     "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i, 0, '', 0 FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
-    "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]', '' FROM n",
+    "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]', '', 0 FROM n",
     "INSERT INTO identities SELECT 'web:' || i, 'p' || i, NULL FROM n WHERE i < 50",
     "INSERT INTO schedules SELECT 'h' || i, 'n' || i, '', '', '{}', 'web:main/r' || i, '[]', '{}', 'active', '', NULL, 'a', "
     "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
