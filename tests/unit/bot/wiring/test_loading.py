@@ -49,7 +49,7 @@ WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = 
 STORE_PARTS: Final = (
     *("knowledge.store", "logins.store", "memory.finding.messages", "memory.finding.words", "memory.values"),
     *("operations.figures", "operations.retention", "operations.texts", "processes.store", "programs.store"),
-    *("shelf.branches", "shelf.deleting", "shelf.removing", "shelf.search", "vectors.costs"),
+    *("shelf.search", "vectors.costs"),
 )
 LATE: Final = {
     *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
@@ -71,7 +71,7 @@ LATE: Final = {
         "tools.web.bodies",
     ),
     *("tools.web.searching.tool", "tools.web.sending"),
-    *(f"runtime.store.{part}" for part in STORE_PARTS),
+    *(f"runtime.store.{part}" for part in (*STORE_PARTS, "shelf.branches", "shelf.deleting", "shelf.removing")),
     *("alembic", "asyncpg", "jinja2", "mcp", "playwright", "pypdf", "rich", "xml.etree", "yaml"),
 }
 """Modules that wait for their first use, or for settings that turn them on."""
