@@ -93,8 +93,8 @@ class Retention:
                 return False
             if cleared.bare:
                 before = self._now() - JUST_BROUGHT
-                await asyncio.to_thread(self._leftovers.drop_workspaces, cleared.bare, before)
-                await self._store.end_deleted(duty, cleared.bare)
+                stay = await asyncio.to_thread(self._leftovers.drop_workspaces, cleared.bare, before)
+                await self._store.end_deleted(duty, tuple(room for room in cleared.bare if room not in stay))
             if not cleared.removed:
                 return False
             log.info("removed deleted conversations", rows=cleared.removed)

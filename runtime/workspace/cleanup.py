@@ -52,14 +52,18 @@ class Leftovers:
                 if _is_older(entry, folder, before):
                     os.unlink(entry, dir_fd=folder)
 
-    def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> None:
-        """Remove the folders of `rooms`, unless a file came into them since `before`."""
-        for path in (own.path(room) for own in self._workspaces() for room in rooms):
+    def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> frozenset[Address]:
+        """Remove the folders of `rooms`, unless a file came into them since `before`: those of which one stays."""
+        stay = set()
+        for room, path in ((room, own.path(room)) for own in self._workspaces() for room in rooms):
             if self._is_quiet(path, before):
                 path.replace(path.with_name(REMOVED_PREFIX + path.name))
+            elif _about(path):
+                stay.add(room)
         for name in self._folders():
             if name.startswith(REMOVED_PREFIX):
                 _remove(self._root / name)
+        return frozenset(stay)
 
     def _folders(self) -> list[str]:
         with suppress(FileNotFoundError), os.scandir(self._root) as entries:

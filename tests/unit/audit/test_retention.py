@@ -129,6 +129,14 @@ async def test_files_of_a_deleted_conversation_go_before_it_is_noted_as_gone(tmp
     assert (folder.exists(), shelf.ended) == (False, (ROOM,))
 
 
+async def test_a_deleted_conversation_is_not_noted_as_gone_while_a_file_of_it_stays(tmp_path: Path) -> None:
+    folder = WorkspaceFolders(tmp_path, "main").folder(ROOM)
+    file_at(folder / "uploads" / "photo.png", timedelta())
+    shelf = Shelf({}, deleted=(ROOM,))
+    await retention(shelf, tmp_path, [], Clock()).round(DUTY)
+    assert (folder.exists(), shelf.ended) == (True, ())
+
+
 # ------------------------------------------------------------------------------------------------------------ settings
 
 
