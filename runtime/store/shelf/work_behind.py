@@ -14,6 +14,9 @@ from runtime.text.glyphs import clip
 
 WORK_TEXT_CHARS: Final = 20_000
 """Of a call's arguments, its result, or a thought: the console has more."""
+WORK_CHARS: Final = 2_000_000
+"""Of all of them together, a page that unfolds an answer stays quick: of very many each is cut shorter."""
+WORK_TEXT_LEAST_CHARS: Final = 200
 MICROS_PER_SECOND: Final = 1_000_000
 ANSWERS: Final = (is_word(deliveries.c.kind, "final"), deliveries.c.edits.is_(None))
 CALLS_OVER: Final = (
@@ -72,13 +75,19 @@ def work_behind(room: Address, entry_id: str) -> Op[WorkBehind]:
     calls = yield RAN, about
     thoughts = yield THOUGHT, about
     told = (Reasoning.from_json(kept).text for (kept,) in thoughts)
+    most = chars_each(2 * len(calls) + len(thoughts))
     return WorkBehind(
         tuple(
-            RanTool(tool, _seconds(began, ended), *(clip(text, WORK_TEXT_CHARS) for text in texts))
+            RanTool(tool, _seconds(began, ended), *(clip(text, most) for text in texts))
             for tool, began, ended, *texts in calls
         ),
-        tuple(clip(text, WORK_TEXT_CHARS) for text in told if text.strip()),
+        tuple(clip(text, most) for text in told if text.strip()),
     )
+
+
+def chars_each(texts: int) -> int:
+    """Characters to which each of so many texts is cut."""
+    return max(WORK_TEXT_LEAST_CHARS, min(WORK_TEXT_CHARS, WORK_CHARS // max(1, texts)))
 
 
 def _seconds(began: int, ended: int) -> float:
