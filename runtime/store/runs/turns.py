@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, literal_column, or_, select, update
 
 from runtime.contract import (
     AssistantTurn,
@@ -214,7 +214,12 @@ def counted(session: SessionKey, since: int) -> Op[Counted | None]:
 
 # ------------------------------------------------------------------------------------------- what no model reads any more
 
-REPLACED = select(signals.c.session, signals.c.run_id, signals.c.replaces).where(signals.c.id == bindparam("signal"))
+# What was merged into another stands for that one.
+_before = case(
+    (signals.c.replaces != literal_column("''"), signals.c.replaces),
+    else_=func.coalesce(signals.c.merged_into, literal_column("''")),
+)
+REPLACED = select(signals.c.session, signals.c.run_id, _before).where(signals.c.id == bindparam("signal"))
 # It was the newest message when it was replaced, so the last words of a person in its run are its own.
 _own_words = (
     select(func.max(turns.c.number))
@@ -239,7 +244,7 @@ DROP_ITS_SUMMARIES = delete(summaries).where(
 
 def leave_out(replaced: str) -> Op[None]:
     """No model reads a replaced message and its answer from now on; a summary of them is made anew. Their turns stay."""
-    while replaced:  # one that waits has no turns yet: what it replaced has
+    while replaced:  # one that waited has no turns: what it replaced has
         rows = yield REPLACED, {"signal": replaced}
         if not rows:
             return

@@ -28,6 +28,14 @@ class Branch(NamedTuple):
     ended: EndedOpen = EndedOpen()
 
 
+class _Old(NamedTuple):
+    """The message that is to be replaced."""
+
+    session: str | None
+    run: str | None
+    twin: str | None
+
+
 NEWEST_SAID = (
     select(signals.c.id, signals.c.actor, signals.c.session, signals.c.run_id, signals.c.merged_into)
     .where(
@@ -61,20 +69,27 @@ OPEN_RUN_OF_IT = select(runs.c.state, runs.c.session, runs.c.address).where(
 
 def branch_off(signal: Signal, old: SignalId, who: Person, now: datetime, new_id: NewId) -> Op[Branch | None]:
     """Leave the message `old`, which a new one replaces; None where it is not its sender's newest in the room."""
-    rows = yield NEWEST_SAID, {"room": str(signal.address)}
-    if not rows or (rows[0][0], rows[0][1]) != (old, signal.actor):
+    found = yield from _newest(signal, old)
+    if found is None or found.session is None:  # it was decided at once, as a command is
         return None
-    _, _, session, run, twin = rows[0]
-    if session is None:  # it was decided at once, as a command is
+    yield LOCK_LANE, {"k": found.session}
+    found = yield from _newest(signal, old)  # until then a run may have begun with it, or somebody said it anew
+    if found is None or found.session is None:
         return None
-    yield LOCK_LANE, {"k": session}
+    session, run, twin = found
     taken_back = yield NOT_ANSWERED_ANY_MORE, {"old": twin or old, "at": micros(now)}
     if ("stale",) in [tuple(row) for row in taken_back]:
         yield ONE_LESS_WAITS, {"k": session}
-    found = (yield OPEN_RUN_OF_IT, {"run": run}) if run else ()
-    if not found:
+    rows = (yield OPEN_RUN_OF_IT, {"run": run}) if run else ()
+    if not rows:
         return Branch(old)
-    state, key, address = found[0]
+    state, key, address = rows[0]
     work = OpenRun(RunId(run), RunState(state), SessionKey(key), Address.parse(address))
     text = SAID_AGAIN.format(name=who.name)
     return Branch(old, (yield from end_open(work, who.name, text, now, new_id)))
+
+
+def _newest(signal: Signal, old: SignalId) -> Op[_Old | None]:
+    """The message `old`, where it is the newest of its room and its sender says this."""
+    rows = yield NEWEST_SAID, {"room": str(signal.address)}
+    return _Old(*rows[0][2:]) if rows and (rows[0][0], rows[0][1]) == (old, signal.actor) else None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from runtime.contract import Address, Busy, Identity, Outcome, Said, SignalId, UserTurn
+from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.store.protocol import Claim, Summary, SummaryKind, Taken
+from runtime.store.shelf.branches import NEWEST_SAID, Branch, branch_off
+from runtime.store.sql.driver import Op
 from tests.contract.store.stage import ADA, ROOM, SHELL, UMA, Stage
 
 
@@ -108,3 +113,47 @@ async def test_a_summary_of_what_was_replaced_goes_with_it(stage: Stage) -> None
     new = await stage.claim()
     known = await stage.store.runs.history(new.lane.session, new.since)
     assert (known.summary, [turn.text for turn in known.turns]) == (None, ["two"])
+
+
+async def test_what_was_said_in_place_of_a_merged_message_leaves_out_all_before(stage: Stage) -> None:
+    first = await answered(stage, "one", "1")
+    await instead(stage, first.run_id, "two")
+    stage.clock.advance(seconds=1)
+    twin = await stage.say("two")
+    assert twin.verdict.outcome is Outcome.MERGED
+    await instead(stage, twin.verdict.signal_id, "three")
+    claim = await stage.claim()
+    assert [turn.text for turn in claim.turns or ()] == ["three"]
+
+
+async def test_a_run_that_began_while_its_message_was_replaced_ends(stage: Stage) -> None:
+    claim = await stage.begin("one")
+    new = replace(stage.signal(Said("two", (), SignalId(claim.run_id))), received_at=stage.clock())
+    ada = await stage.store.people.identified(ADA)
+    assert ada
+
+    def late() -> Op[Branch | None]:
+        """The other node began it between our first look and our lock."""
+        work = branch_off(new, SignalId(claim.run_id), ada, stage.clock(), new_id)
+        asked = next(work)
+        looked = 0
+        try:
+            while True:
+                rows = yield asked
+                if asked[0] is NEWEST_SAID and not looked:
+                    looked, rows = 1, [(*rows[0][:3], None, None)]
+                asked = work.send(rows)
+        except StopIteration as over:
+            return over.value  # type: ignore[no-any-return]  # as `branch_off` says
+
+    branch = await stage.store.driver.write(late)
+    assert branch
+    assert branch.ended.live == (claim.run_id,)
+
+
+async def test_a_message_that_was_replaced_meanwhile_is_replaced_once(stage: Stage) -> None:
+    first = await answered(stage, "one", "1")
+    await instead(stage, first.run_id, "two")
+    late = await instead(stage, first.run_id, "three")
+    assert late.verdict.outcome is Outcome.ACCEPTED
+    assert await stage.column("SELECT replaces FROM signals ORDER BY accepted_at") == ["", first.run_id, ""]
