@@ -21,7 +21,8 @@ room_marks = Table(
     PrimaryKeyConstraint("owner", "address"),
 )
 
-# A row for each conversation that its owner deleted, until its texts are gone. Before `due_at` it can be taken back.
+# A row for each conversation that its owner deleted, until its texts are gone. Before `due_at` it can be taken back;
+# the removal begins then, and sets it anew with each look.
 deleted_rooms = Table(
     "deleted_rooms",
     metadata,

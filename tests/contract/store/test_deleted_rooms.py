@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runtime.contract import Address, Busy, Identity, Outcome, RoomMark, Stopped
+from runtime.contract import Address, Busy, Identity, Outcome, RoomMark, RunId, SessionKey, Stopped
+from runtime.contract.agents.tasks import PostedTask, TaskActor, TaskRequest
 from runtime.store.protocol import Cleared
-from runtime.store.shelf.deleting import NOT_YOURS, OTHERS_HERE, PLANNED_HERE, TAKEN_BACK_WITHIN
-from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, OTTO, ROOM, SHELL, UMA, Stage, step
+from runtime.store.shelf.deleting import NOT_YOURS, OTHERS_HERE, PLANNED_HERE, TAKEN_BACK_WITHIN, WATCHED_HERE
+from runtime.store.shelf.removing import ROOMS_AT_ONCE
+from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, OTTO, ROOM, SHELL, UMA, Stage, address, step
 from tests.contract.store.test_commands import plan_for
+from tests.contract.store.test_trigger_fires import DEPLOY, of_person
 
 SECRET = "the colour is teal"
 
@@ -119,6 +122,78 @@ async def test_nobody_deletes_what_is_not_theirs_alone(stage: Stage) -> None:
     await stage.say("me too", actor=OTTO)
     assert await delete(stage) == OTHERS_HERE
     await stage.say("mine", at=OTHER_ROOM)
+    await of_person(stage, DEPLOY, room=OTHER_ROOM)
+    assert await delete(stage, at=OTHER_ROOM) == WATCHED_HERE
     await plan_for(stage, "news", OTHER_ROOM)
     assert await delete(stage, at=OTHER_ROOM) == PLANNED_HERE
     assert await stage.column("SELECT COUNT(*) FROM deleted_rooms") == [0]
+
+
+async def removed(stage: Stage) -> None:
+    """Nothing is left of ROOM."""
+    for _ in range(10):
+        if (last := await cleared(stage)).bare:
+            break
+    assert last.bare == (ROOM,)
+
+
+async def test_a_written_command_and_what_was_to_be_done_go_with_a_conversation(stage: Stage) -> None:
+    await stage.say("/task find teal", at=ROOM)
+    await stage.drain()
+    by = TaskActor(ROOM, SessionKey("s"), RunId("r1"), None, "k1")
+    posted = await stage.store.tasks.post(TaskRequest("teal", "buy it"), by)
+    assert isinstance(posted, PostedTask)
+    stage.clock.advance(seconds=1)
+    assert await delete(stage) is None
+    assert await stage.column("SELECT state FROM tasks") == ["dropped"] * 2, "nobody begins with it any more"
+    await stage.drain()
+    stage.clock.advance(hours=1)
+    await removed(stage)
+    after = await stage.everything()
+    assert [name for name in ("signals", "tasks", "deliveries", "parts") if "teal" in str(after[name])] == []
+    assert await stage.store.history.room_owner(ROOM) == ADA
+
+
+async def test_what_an_agent_handed_over_and_nobody_began_with_ends_too(stage: Stage) -> None:
+    await talk(stage)
+    stage.clock.advance(seconds=1)
+    await stage.say("teal as well")
+    await stage.write("UPDATE signals SET kind = 'due', trigger = 'hand over' WHERE state = 'waiting'")
+    assert await delete(stage) is None
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
+    stage.clock.advance(hours=1)
+    await removed(stage)
+    assert "teal" not in str((await stage.everything())["signals"])
+
+
+async def test_what_a_node_began_to_remove_no_other_gives_back(stage: Stage) -> None:
+    await talk(stage)
+    await delete(stage)
+    stage.clock.advance(seconds=TAKEN_BACK_WITHIN.total_seconds())
+    await cleared(stage)
+    stage.clock.advance(seconds=-2)  # the clock of another node is behind
+    assert not await stage.store.shelf.restore_room(ADA, "Ada", ROOM)
+
+
+async def test_words_of_somebody_else_that_came_in_beside_the_deletion_keep_a_conversation(stage: Stage) -> None:
+    await talk(stage)
+    stage.clock.advance(seconds=2)
+    await delete(stage)
+    stage.clock.advance(seconds=-1)  # the clock of another node is behind
+    await stage.say("wait", actor=OTTO)
+    stage.clock.advance(hours=1)
+    assert await cleared(stage) == Cleared(0, ())
+    assert SECRET in [entry.body for entry in (await stage.store.history.view(ROOM)).entries]
+
+
+async def test_conversations_that_cannot_go_yet_hold_up_no_other(stage: Stage) -> None:
+    for number in range(ROOMS_AT_ONCE):
+        await stage.say("stays", at=address(f"r1{number}"))
+        await stage.store.outbox.enqueue(stage.new_delivery(at=address(f"r1{number}")))
+        await delete(stage, at=address(f"r1{number}"))
+    stage.clock.advance(seconds=1)
+    await stage.say("goes")
+    await delete(stage)
+    stage.clock.advance(hours=1)
+    assert (await cleared(stage)).bare == ()
+    assert (await cleared(stage)).bare == (ROOM,)
