@@ -80,8 +80,7 @@ def branch_off(signal: Signal, old: SignalId, who: Person, now: datetime, new_id
     taken_back = yield NOT_ANSWERED_ANY_MORE, {"old": twin or old, "at": micros(now)}
     if ("stale",) in [tuple(row) for row in taken_back]:
         yield ONE_LESS_WAITS, {"k": session}
-    rows = (yield OPEN_RUN_OF_IT, {"run": run}) if run else ()
-    if not rows:
+    if run is None or not (rows := (yield OPEN_RUN_OF_IT, {"run": run})):
         return Branch(old)
     state, key, address = rows[0]
     work = OpenRun(RunId(run), RunState(state), SessionKey(key), Address.parse(address))
