@@ -155,7 +155,7 @@ def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
     assert "`finish_tool` | commit |" in told
     assert "commits that wait for the disk" in told
     assert "INSERT INTO signals" in told
-    assert set(re.findall(r"`view` \| reads \| (\d+)", told)) == {"4"}
+    assert set(re.findall(r"`view` \| reads \| (\d+)", told)) == {"5"}
     assert "LIKE ?" not in told  # SQLite plans such a statement anew for each pattern
 
 

@@ -34,7 +34,7 @@ kept = pytest.mark.parametrize("url", ["file", "postgres"], indirect=True)
 """What is in memory ends with its process."""
 SINCE_SMALL_VECTORS: Final = (
     *("processes", "skill_locks", "triggers", "trigger_fires", "room_marks", "forgettings", "audit_signatures"),
-    *("event_cursors", "feedback", "tokens", "logins", "pushes", "peer_tasks"),
+    *("event_cursors", "feedback", "tokens", "logins", "pushes", "peer_tasks", "deleted_rooms"),
 )
 """Tables that came after revision 0038."""
 
@@ -197,7 +197,8 @@ async def test_vectors_of_an_older_revision_are_made_small(stage: Stage, url: st
     rows = await read(url)
     rows.revision = "0036"
     rows.leave_out(*SINCE_SMALL_VECTORS)
-    rows.leave_off("audit", 1)
+    for table in ("audit", "signals", "turns"):
+        rows.leave_off(table, 1)
     await load(target, rows)
     store = await open_store(target)
     life = Stage(store, HandClock())
@@ -246,13 +247,13 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
     )
     rows.leave_out(*younger)
     for table, added in {
-        "signals": 2,
+        "signals": 3,
         "runs": 2,
         "occurrences": 2,
         "approvals": 8,
         "sessions": 1,
         "usage": 3,
-        "turns": 1,
+        "turns": 2,
         "steps": 3,
         "nodes": 1,
         "audit": 1,
