@@ -74,7 +74,7 @@ class RunStreamDoor:
         """Events as they come, and nothing as a sign of life, until the run is over or nothing came for `STREAM_LIFE`."""
         events, idle = EventOperations(self._context), timedelta()
         while idle < STREAM_LIFE:
-            await caller.still()
+            caller = await caller.renewed()
             is_over = await self._is_over(caller, run)  # before the events: what is over has no later ones
             rows = await events.of_run(run, after)
             if rows:

@@ -88,7 +88,7 @@ class GrowingAnswers:
             said = self._hearing.said(found.run)  # before the rows: what they hold by then is no news
             if ear.has_rung or found.run is None or (said and said.step != looked_for):
                 ear.has_rung, looked_for = False, said.step if said else 0
-                await caller.still()
+                caller = await caller.renewed()
                 found = await self._conversing.look(caller, found.id)
                 steps = await self._steps(found)
             growing = _grown(found, steps, said)

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from bot.doors.callers import Caller
 from bot.operator.context import OperatorContext
+from runtime.contract import Person
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import Authenticator
 from runtime.http.guard import check_page
@@ -32,15 +33,19 @@ class PageVisitors:
         if shows_bearer(request) or not self._authenticator.is_shown(request):
             return None
         check_page(request)
-        visitor = await self._authenticator.visitor(request)
+        token, person = await self._known(request)
+        return Caller(token, person, partial(self._known, request, fresh=True), at_page=True)
+
+    async def _known(self, request: web.Request, *, fresh: bool = False) -> tuple[ProgramToken, Person]:
+        """The person who asks, with a token that speaks as them."""
+        visitor = await self._authenticator.visitor(request, fresh=fresh)
         token = ProgramToken(
             name=visitor.identity,
             role=visitor.person.role,
             per_minute=PAGE_CALLS_PER_MINUTE,
             speaks_as=visitor.identity,
         )
-        still = partial(self._authenticator.visitor, request, fresh=True)
-        return Caller(token, visitor.person, still, at_page=True)
+        return token, visitor.person
 
 
 def shows_bearer(request: web.Request) -> bool:
