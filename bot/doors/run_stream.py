@@ -36,10 +36,10 @@ RUN_IS_OVER: Final = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED
 
 
 class RunStreamDoor:
-    def __init__(self, context: OperatorContext, rooms: ProgramRooms) -> None:
+    def __init__(self, context: OperatorContext, rooms: ProgramRooms, streams: Streams) -> None:
         self._context = context
         self._rooms = rooms
-        self._streams = Streams()
+        self._streams = streams
 
     def doors(self) -> list[Door]:
         path = "/api/v1/runs/{id}/stream"

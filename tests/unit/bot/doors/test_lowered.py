@@ -14,6 +14,7 @@ from bot.doors.live.growing import Growing, GrowingAnswers
 from bot.doors.live.hearing import Hearing
 from bot.doors.rooms import ProgramRooms
 from bot.doors.run_stream import RunStreamDoor
+from bot.doors.streams import Streams
 from runtime.contract import Address, Identity, Person, PersonId, Role, SignalId
 from runtime.domain.programs.followed import Followed, FollowState
 from runtime.domain.programs.token import ProgramToken
@@ -82,4 +83,4 @@ async def test_an_answer_is_told_no_longer_than_the_role_opens_its_room(way: str
             assert listener.heard == []
         case _:
             with pytest.raises(Refusal, match="no such run"):
-                await anext(RunStreamDoor(context, rooms)._batches(caller, "r1", 0))
+                await anext(RunStreamDoor(context, rooms, Streams())._batches(caller, "r1", 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Final
 
@@ -13,6 +14,7 @@ from bot.auth.layer import AuthLayer
 from bot.doors.callers import PAGE_TOO_OFTEN, Caller, Callers
 from bot.doors.page.visitors import PageVisitors
 from bot.doors.rooms import ProgramRooms
+from bot.doors.streams import STREAMS_PER_PERSON, STREAMS_PER_TOKEN, Streams
 from runtime.contract import Address, Identity, Person, PersonId, Role
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import SecondLayer
@@ -214,3 +216,23 @@ async def test_a_person_may_ask_as_often_as_their_pages_do_and_no_oftener() -> N
     with pytest.raises(Refusal) as refused:
         await callers.caller(request, at_page)
     assert (refused.value.status, refused.value.sentence) == (429, PAGE_TOO_OFTEN.format(count=3))
+
+
+@pytest.mark.parametrize(
+    ("at_page", "most", "told"),
+    [(True, STREAMS_PER_PERSON, "You have 128 "), (False, STREAMS_PER_TOKEN, "This token has 1,000 ")],
+)
+def test_a_person_leaves_connections_to_others(at_page: bool, most: int, told: str) -> None:
+    streams, person = Streams(), Person(PersonId("ada"), "Ada", Role.USER)
+    ada, other = (
+        a_caller(ProgramToken(name=name, role=Role.USER), person, at_page=at_page) for name in ("ada", "other")
+    )
+    with ExitStack() as opened:
+        for _ in range(most):
+            opened.enter_context(streams.opened(ada))
+        with pytest.raises(Refusal, match=told), streams.opened(ada):
+            """One more."""
+        with streams.opened(other):
+            """Somebody else."""
+    with streams.opened(ada):
+        """Again."""
