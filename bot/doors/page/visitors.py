@@ -12,12 +12,10 @@ from bot.operator.context import OperatorContext
 from runtime.contract import Person
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import Authenticator
-from runtime.http.guard import check_page
+from runtime.http.guard import check_page, shows_bearer
 
 PAGE_CALLS_PER_MINUTE: Final = 600
 """Of one person, in all their tabs: each lists the rooms anew after a change, which is once in two seconds at most."""
-BASIC: Final = "basic"
-"""Scheme of a password that a proxy before us asked for; browsers send it along. Any other header is a program's."""
 
 
 class PageVisitors:
@@ -46,9 +44,3 @@ class PageVisitors:
             speaks_as=visitor.identity,
         )
         return token, visitor.person
-
-
-def shows_bearer(request: web.Request) -> bool:
-    """True for a header that tells of a program, whatever its token is worth."""
-    shown = request.headers.getall("Authorization", ())
-    return any(one.partition(" ")[0].lower() != BASIC for one in shown)
