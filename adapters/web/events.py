@@ -242,17 +242,24 @@ class Events:
             if feed.closed:
                 return
             if feed.take_doubt():
-                await self._authenticator.visitor(request, fresh=True)
+                await self._look_again(request, address, fresh=True)
             news = [_changed(window.told(await self._view(address, window)))] if feed.take_change() else []
             news += [QUESTIONS_CHANGED] * feed.take_questions()
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news) or monotonic() - checked >= HEARTBEAT.total_seconds():
-                await self._authenticator.visitor(request)  # a new link shuts out the pages of the old one
+                await self._look_again(request, address)  # a new link shuts out the pages of the old one
                 checked = monotonic()
             async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
                 await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):
                 await feed.rest()
+
+    async def _look_again(self, request: web.Request, address: Address, *, fresh: bool = False) -> None:
+        """Errors: Refusal once the link is void, or the role no longer opens the room."""
+        if address == self._rooms.inbox:
+            await self._authenticator.visitor(request, fresh=fresh)
+        else:
+            await self._rooms.open(request, fresh=fresh)
 
     async def _view(self, address: Address, window: Window) -> View:
         view = await self._history.view(address, limit=window.reach)

@@ -61,9 +61,12 @@ class Rooms:
         """Address of presses in an inbox. No room is called so: it is too short for a name."""
         return Address(self._channel, self._account, INBOX_PLACE)
 
-    async def open(self, request: web.Request) -> tuple[Visitor, Address]:
-        """Visitor and room of the request. Errors: Refusal 404 for a room that is not theirs to read."""
-        visitor = await self._authenticator.visitor(request)
+    async def open(self, request: web.Request, *, fresh: bool = False) -> tuple[Visitor, Address]:
+        """Visitor and room of the request, as of this very moment if `fresh`.
+
+        Errors: Refusal 404 for a room that is not theirs to read.
+        """
+        visitor = await self._authenticator.visitor(request, fresh=fresh)
         address = self.address(request.match_info["room"])
         if not await self._may_read(visitor, address):
             raise Refusal(404, NO_ROOM)

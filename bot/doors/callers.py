@@ -37,14 +37,14 @@ NEEDS_ROLE: Final = "This needs a token with the role {role}, and this one's is 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program that asks, by its token. `still` raises Refusal 401 once that lets nobody in any more.
+    """A program that asks, by its token. `still` has both as they are by now; Errors: Refusal 401 once it lets nobody in.
 
     A person `at_page` has a token of no bounds of its own: their rooms are those of their page.
     """
 
     token: ProgramToken
     person: Person
-    still: Callable[[], Awaitable[object]] = field(compare=False, repr=False)
+    still: Callable[[], Awaitable[tuple[ProgramToken, Person]]] = field(compare=False, repr=False)
     at_page: bool = False
 
     @property
@@ -60,6 +60,11 @@ class Caller:
     def actor(self) -> Actor:
         """As operations of operators know it."""
         return Actor(self.person, self.identity)
+
+    async def renewed(self) -> Caller:
+        """The caller with the role that they have by now, for whoever goes on answering. Errors: Refusal 401 as of `still`."""
+        token, person = await self.still()
+        return replace(self, token=token, person=person)
 
     def may_enter(self, room: str) -> bool:
         """As the token has it, with the role that it has by now."""

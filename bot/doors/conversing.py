@@ -161,7 +161,7 @@ class Conversing:
         rings = self._context.notifier.listen(room_topic(found.address))
         last = None
         while True:
-            await caller.still()
+            caller = await caller.renewed()
             found = await self.look(caller, signal_id)
             if found != last:
                 yield found

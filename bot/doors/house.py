@@ -21,6 +21,7 @@ from bot.doors.places import PlaceDoors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
 from bot.doors.run_stream import RunStreamDoor
+from bot.doors.streams import Streams
 from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
 
@@ -37,8 +38,9 @@ A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, hearing: Hearing) -> list[Door]:
     """Every door, by the document and then those of OpenAI's clients."""
     growing = GrowingAnswers(context, conversing, hearing)
-    rest, openai = RestDoors(context, conversing, rooms, growing), OpenAiDoors(context, conversing, growing)
-    run_doors, operations = RunStreamDoor(context, rooms).doors(), operation_doors(context, rooms)
+    streams = Streams()
+    rest, openai = RestDoors(context, conversing, rooms, growing, streams), OpenAiDoors(context, conversing, growing)
+    run_doors, operations = RunStreamDoor(context, rooms, streams).doors(), operation_doors(context, rooms)
     places = [*PlaceDoors(context, rooms).doors(), *ConversationDoors(context, rooms).doors()]
     return [*rest.doors(), *places, *run_doors, *operations, *openai.doors()]
 

@@ -94,14 +94,15 @@ class PlaceDoors:
         return web.json_response({"data": told["files"], "next": None, "more": told["more"]})
 
     async def upload(self, asked: Asked) -> web.Response:
-        return await self._context.files().receive(asked.request, await self._address(asked), asked.caller.person.id)
+        address = await self._rooms.meant(asked.caller, asked.pieces["room"])
+        return await self._context.files().receive(asked.request, address, asked.caller.person.id)
 
     async def file(self, asked: Asked) -> web.StreamResponse:
         return await self._context.files().send(asked.request, await self._address(asked), asked.pieces["path"])
 
     async def _address(self, asked: Asked) -> Address:
-        """The room of the path: as `say` takes it, or the address that an answer told of."""
-        return await self._rooms.meant(asked.caller, asked.pieces["room"])
+        """The room of the path, to read: by its name as `say` takes it, or the address that an answer told of."""
+        return await self._rooms.meant(asked.caller, asked.pieces["room"], begins=False)
 
 
 def _instant(asked: Asked) -> datetime | None:

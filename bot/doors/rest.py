@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Final
 
@@ -49,11 +50,16 @@ WAIT_WORDS: Final = f"Seconds to wait for the answer, at most {WAIT_SECONDS_MAX}
 
 class RestDoors:
     def __init__(
-        self, context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, growing: GrowingAnswers
+        self,
+        context: OperatorContext,
+        conversing: Conversing,
+        rooms: ProgramRooms,
+        growing: GrowingAnswers,
+        streams: Streams,
     ) -> None:
         self._context = context
         self._growing = growing
-        self._streams = Streams()
+        self._streams = streams
         self._conversing = conversing
         self._rooms = rooms
 
@@ -157,13 +163,12 @@ class RestDoors:
         return web.json_response(_told(taken).model_dump())
 
     async def message(self, asked: Asked) -> web.Response:
-        within = wait_of(asked)
-        found = (
-            await self._conversing.answered(asked.caller, asked.pieces["id"], within)
-            if within
-            else await self._conversing.look(asked.caller, asked.pieces["id"])
-        )
-        return web.json_response(self._view(found).model_dump())
+        within, caller, name = wait_of(asked), asked.caller, asked.pieces["id"]
+        if not within:
+            return web.json_response(self._view(await self._conversing.look(caller, name)).model_dump())
+        # A wait holds a connection as a stream does; how many a program has, its calls a minute bound.
+        with self._streams.opened(caller) if caller.at_page else nullcontext():
+            return web.json_response(self._view(await self._conversing.answered(caller, name, within)).model_dump())
 
     async def events(self, asked: Asked) -> web.StreamResponse:
         await self._conversing.look(asked.caller, asked.pieces["id"])

@@ -32,14 +32,17 @@ class ProgramRooms:
         room = digest(f"{self._context.web_account} {caller.identity} {name}")[:OWN_ROOM_ID_CHARS]
         return Address(CHANNEL, self._context.web_account, room)
 
-    async def meant(self, caller: Caller, words: str) -> Address:
-        """The room that a program names. Errors: Refusal 403, for what isn't there too; 422 for what is no room's name."""
+    async def meant(self, caller: Caller, words: str, *, begins: bool = True) -> Address:
+        """The room that a program names; on the page nobody reads one that they didn't begin, unless this `begins` it.
+
+        Errors: Refusal 403, for what isn't there too; 422 for what is no room's name.
+        """
         if ":" not in words:
             if not (ROOM_NAME if caller.at_page else OWN_ROOM).fullmatch(words):
                 raise Refusal(422, ROOM_FORM)
             if not caller.may_enter(words):
                 raise Refusal(403, NOT_YOURS)
-            return await self._free(caller, self.own(caller, words))
+            return await self._free(caller, self.own(caller, words), begins=begins)
         try:
             address = await self._context.finder.room(words)
         except Refusal:
@@ -74,12 +77,12 @@ class ProgramRooms:
             return [one for one in rooms if one.address in own and not self._context.is_named(one.address)]
         return [one for one in rooms if await self.may_read(caller, one.address)]
 
-    async def _free(self, caller: Caller, address: Address) -> Address:
+    async def _free(self, caller: Caller, address: Address, *, begins: bool) -> Address:
         """`address`, unless somebody else began it."""
         if caller.at_page and await self.may_read(caller, address):
             return address
         history = self._context.store.history
-        if caller.at_page and self._context.is_named(address):
+        if caller.at_page and (self._context.is_named(address) or not begins):
             raise Refusal(403, NOT_YOURS)
         if await history.room_owner(address) != caller.identity and not await history.is_untouched(address):
             raise Refusal(403, NOT_YOURS)

@@ -36,10 +36,10 @@ RUN_IS_OVER: Final = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED
 
 
 class RunStreamDoor:
-    def __init__(self, context: OperatorContext, rooms: ProgramRooms) -> None:
+    def __init__(self, context: OperatorContext, rooms: ProgramRooms, streams: Streams) -> None:
         self._context = context
         self._rooms = rooms
-        self._streams = Streams()
+        self._streams = streams
 
     def doors(self) -> list[Door]:
         path = "/api/v1/runs/{id}/stream"
@@ -74,7 +74,7 @@ class RunStreamDoor:
         """Events as they come, and nothing as a sign of life, until the run is over or nothing came for `STREAM_LIFE`."""
         events, idle = EventOperations(self._context), timedelta()
         while idle < STREAM_LIFE:
-            await caller.still()
+            caller = await caller.renewed()
             is_over = await self._is_over(caller, run)  # before the events: what is over has no later ones
             rows = await events.of_run(run, after)
             if rows:

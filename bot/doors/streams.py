@@ -16,13 +16,15 @@ from bot.doors.callers import Caller
 from runtime.http.errors import Refusal
 
 STREAMS_PER_TOKEN: Final = 1_000
+STREAMS_PER_PERSON: Final = 128
+"""Of somebody at the page, as many as of their pages: the connections are for everybody, and no owner bounds what they ask."""
 STREAM_BEAT: Final = timedelta(seconds=10)
 STREAM_LIFE: Final = timedelta(minutes=30)
 STREAM_WRITE: Final = timedelta(seconds=30)
 """A client that takes nothing for so long is gone."""
 STREAM_OPENS: Final = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
 STILL_HERE: Final = b": still here\n\n"
-TOO_MANY_STREAMS: Final = f"This token has {STREAMS_PER_TOKEN:,} streams open, which is the limit."
+TOO_MANY_STREAMS: Final = "{whose} {most:,} streams open, which is the limit."
 Event = dict[str, Any]
 
 
@@ -36,8 +38,10 @@ class Streams:
     def opened(self, caller: Caller) -> Iterator[None]:
         """Errors: Refusal 429."""
         name = caller.token.name
-        if self._open[name] >= STREAMS_PER_TOKEN:
-            raise Refusal(429, TOO_MANY_STREAMS, Retry_After="10")
+        most = STREAMS_PER_PERSON if caller.at_page else STREAMS_PER_TOKEN
+        if self._open[name] >= most:
+            whose = "You have" if caller.at_page else "This token has"
+            raise Refusal(429, TOO_MANY_STREAMS.format(whose=whose, most=most), Retry_After="10")
         self._open[name] += 1
         try:
             yield

@@ -10,7 +10,7 @@ from bot.operator.context import OperatorContext
 from runtime.contract import Role
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
-from runtime.http.guard import bears
+from runtime.http.guard import bears, shows_bearer
 
 
 class Entrance:
@@ -23,7 +23,7 @@ class Entrance:
 
     async def actor(self, request: web.Request) -> Actor:
         """The actor who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
-        if "Authorization" in request.headers:
+        if shows_bearer(request):
             return await self._holder(request)
         visitor = await self._authenticator.visitor(request)
         actor = Actor(visitor.person, visitor.identity)

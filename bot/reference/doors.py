@@ -39,11 +39,12 @@ $ signalbox tokens revoke build-server
 - People with a provider's token speak as `oidc:SUBJECT`, without a token of ours: [Sign-in](sign-in.md#the-api).
 - `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
 - A person who is signed in at the page needs no token here: their browser's cookie lets in as they are, with the rooms of
-  their page, for requests that the page itself sends, 600 a minute. Where a header has a bearer, that alone counts.
+  their page, for requests that the page itself sends: 600 a minute, and 128 streams and waits at once. Where a header has a
+  bearer, that alone counts.
 - Where the lists below say `viewer`, every token will do, and at the page everybody may read.
 
 Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.
-Once a token is revoked or its time is over, streams that are open end, too.
+Once a token is revoked or its time is over, streams that are open end, too, and so do those that a lowered role doesn't open.
 
 ## Say, and wait
 

@@ -28,6 +28,8 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADER: Final = "X-Signalbox"
 BEARER: Final = "Bearer "
+PROXY_SCHEME: Final = "basic"
+"""Scheme of a password that a proxy before us asked for; browsers send it along. Any other header is a program's."""
 NUL: Final = "%00"
 FORWARDED_TLS: Final = re.compile(r"(?:^|;)\s*proto=\"?https\b", re.IGNORECASE)  # RFC 7239
 
@@ -138,6 +140,12 @@ def bears(request: web.Request, token: str) -> bool:
     """True if the request shows `token` as its bearer. Takes the same time wherever the first wrong character is."""
     shown = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")  # any bytes may stand there
     return compare_digest(shown, f"{BEARER}{token}".encode())
+
+
+def shows_bearer(request: web.Request) -> bool:
+    """True for a header that tells of a program, whatever its token is worth."""
+    shown = request.headers.getall("Authorization", ())
+    return any(one.partition(" ")[0].lower() != PROXY_SCHEME for one in shown)
 
 
 def is_our_host(request: web.Request, known: Collection[str]) -> bool:

@@ -82,13 +82,14 @@ class GrowingAnswers:
         loop = asyncio.get_running_loop()
         end = loop.time() + life.total_seconds()
         steps: tuple[SaidStep, ...] = ()
-        looked_for = 0
+        looked_for, looked_at = 0, loop.time()
         while True:
             ear.woken.clear()
             said = self._hearing.said(found.run)  # before the rows: what they hold by then is no news
-            if ear.has_rung or found.run is None or (said and said.step != looked_for):
-                ear.has_rung, looked_for = False, said.step if said else 0
-                await caller.still()
+            is_due = loop.time() - looked_at >= listener.beat_each.total_seconds()  # a long text gives no other reason
+            if is_due or ear.has_rung or found.run is None or (said and said.step != looked_for):
+                ear.has_rung, looked_for, looked_at = False, said.step if said else 0, loop.time()
+                caller = await caller.renewed()
                 found = await self._conversing.look(caller, found.id)
                 steps = await self._steps(found)
             growing = _grown(found, steps, said)

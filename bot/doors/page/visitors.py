@@ -9,14 +9,13 @@ from aiohttp import web
 
 from bot.doors.callers import Caller
 from bot.operator.context import OperatorContext
+from runtime.contract import Person
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import Authenticator
-from runtime.http.guard import check_page
+from runtime.http.guard import check_page, shows_bearer
 
 PAGE_CALLS_PER_MINUTE: Final = 600
 """Of one person, in all their tabs: each lists the rooms anew after a change, which is once in two seconds at most."""
-BASIC: Final = "basic"
-"""Scheme of a password that a proxy before us asked for; browsers send it along. Any other header is a program's."""
 
 
 class PageVisitors:
@@ -32,18 +31,16 @@ class PageVisitors:
         if shows_bearer(request) or not self._authenticator.is_shown(request):
             return None
         check_page(request)
-        visitor = await self._authenticator.visitor(request)
+        token, person = await self._known(request)
+        return Caller(token, person, partial(self._known, request, fresh=True), at_page=True)
+
+    async def _known(self, request: web.Request, *, fresh: bool = False) -> tuple[ProgramToken, Person]:
+        """The person who asks, with a token that speaks as them."""
+        visitor = await self._authenticator.visitor(request, fresh=fresh)
         token = ProgramToken(
             name=visitor.identity,
             role=visitor.person.role,
             per_minute=PAGE_CALLS_PER_MINUTE,
             speaks_as=visitor.identity,
         )
-        still = partial(self._authenticator.visitor, request, fresh=True)
-        return Caller(token, visitor.person, still, at_page=True)
-
-
-def shows_bearer(request: web.Request) -> bool:
-    """True for a header that tells of a program, whatever its token is worth."""
-    shown = request.headers.getall("Authorization", ())
-    return any(one.partition(" ")[0].lower() != BASIC for one in shown)
+        return token, visitor.person

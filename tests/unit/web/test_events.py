@@ -257,6 +257,20 @@ async def test_a_stream_ends_at_once_when_its_person_is_signed_out(
         await gone(stage)
 
 
+async def test_a_stream_ends_at_once_when_its_person_may_no_longer_read_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT", events.HEARTBEAT * 100)  # by which it would end too
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Otto", Role.OPERATOR)) as client:
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            stage.links.add("Otto", Role.USER)
+            stage.notifier.notify(PEOPLE)
+            async with asyncio.timeout(5):
+                assert b"changed" not in await answer.content.read()
+        await gone(stage)
+
+
 async def gone(stage: Stage) -> None:
     """Until no page listens; a page that left is noticed when something is written to it."""
     async with asyncio.timeout(30):

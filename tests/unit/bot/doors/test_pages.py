@@ -27,16 +27,17 @@ class ManyRuns(OperationDoor):
         return [{"id": f"run-{number}"} for number in range(min(limit, ROWS))]
 
 
-async def still() -> None:
-    """The token holds."""
-
-
 async def test_a_cursor_leads_through_more_rows_than_one_look_finds() -> None:
     nothing = cast(OperatorContext, None)
     operation = OPERATIONS["runs"]
     door = ManyRuns(operation, nothing, ProgramRooms(nothing))
     person = Person(PersonId("p1"), "ci", Role.OPERATOR)
-    caller = Caller(ProgramToken(name="ci", role=Role.OPERATOR), person, still)
+    token = ProgramToken(name="ci", role=Role.OPERATOR)
+
+    async def still() -> tuple[ProgramToken, Person]:
+        return token, person
+
+    caller = Caller(token, person, still)
     asked = Asked(make_mocked_request("GET", "/api/v1/runs"), caller, {})
     seen = []
     for cursor in ("", "run-499", "run-4999", "run-11990"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Final
 
@@ -13,6 +14,7 @@ from bot.auth.layer import AuthLayer
 from bot.doors.callers import PAGE_TOO_OFTEN, Caller, Callers
 from bot.doors.page.visitors import PageVisitors
 from bot.doors.rooms import ProgramRooms
+from bot.doors.streams import STREAMS_PER_PERSON, STREAMS_PER_TOKEN, Streams
 from runtime.contract import Address, Identity, Person, PersonId, Role
 from runtime.domain.programs.token import ProgramToken
 from runtime.http.authentication import SecondLayer
@@ -24,6 +26,13 @@ from tests.unit.web.stage import IDENTITY
 SAY: Final = "/api/v1/rooms/adas01/messages"
 WORDS: Final = {"text": "hello"}
 SOCKET: Final = {"Connection": "Upgrade", "Upgrade": "websocket"}
+
+
+def a_caller(token: ProgramToken, person: Person, *, at_page: bool = False) -> Caller:
+    async def still() -> tuple[ProgramToken, Person]:
+        return token, person
+
+    return Caller(token, person, still, at_page=at_page)
 
 
 async def rooms_of(stage: DoorStage, link: str) -> list[str]:
@@ -42,7 +51,8 @@ async def test_a_person_has_the_rooms_of_their_page_and_nobody_elses() -> None:
         assert await rooms_of(stage, ada) == ["web:main/adas01"]
         assert await rooms_of(stage, bob) == ["web:main/bobs01"]
         assert await rooms_of(stage, vera) == ["web:main/veras1"]
-        for room, status in (("adas01", 200), ("bobs01", 403), (NAMED_ROOM, 403), ("Too.Strange", 422)):
+        others = [(room, 403) for room in ("bobs01", NAMED_ROOM, "nobodys1")]
+        for room, status in (("adas01", 200), *others, ("Too.Strange", 422)):
             assert (await stage.by(ada, "GET", f"/api/v1/rooms/{room}/messages"))[0] == status, room
 
 
@@ -144,14 +154,11 @@ async def test_other_doors_take_tokens_alone(path: str) -> None:
 
 
 async def test_a_program_whose_role_was_lowered_reads_its_own_rooms_alone() -> None:
-    async def still() -> None:
-        """The token holds."""
-
     stage = DoorStage()
     stage.spoke("Ada", "adas01")
     rooms, token = ProgramRooms(stage.context()), ProgramToken(name="ci", role=Role.OPERATOR)
     for role, may in ((Role.OPERATOR, True), (Role.USER, False)):
-        caller = Caller(token, Person(PersonId("ci"), "ci", role), still)
+        caller = a_caller(token, Person(PersonId("ci"), "ci", role))
         assert await rooms.may_read(caller, Address("web", IDENTITY, "adas01")) is may
 
 
@@ -199,12 +206,9 @@ async def test_a_person_may_ask_as_often_as_their_pages_do_and_no_oftener() -> N
     at = timedelta(hours=1)
     callers = Callers(context.store.programs, context.now, ticks=lambda: at)
 
-    async def still() -> None:
-        """The link holds."""
-
     async def at_page(request: web.Request) -> Caller:
         token = ProgramToken(name="web:main/ada", role=Role.USER, per_minute=3)
-        return Caller(token, Person(PersonId("ada"), "Ada", Role.USER), still, at_page=True)
+        return a_caller(token, Person(PersonId("ada"), "Ada", Role.USER), at_page=True)
 
     request = make_mocked_request("GET", "/api/v1/rooms")
     for _ in range(3):
@@ -212,3 +216,23 @@ async def test_a_person_may_ask_as_often_as_their_pages_do_and_no_oftener() -> N
     with pytest.raises(Refusal) as refused:
         await callers.caller(request, at_page)
     assert (refused.value.status, refused.value.sentence) == (429, PAGE_TOO_OFTEN.format(count=3))
+
+
+@pytest.mark.parametrize(
+    ("at_page", "most", "told"),
+    [(True, STREAMS_PER_PERSON, "You have 128 "), (False, STREAMS_PER_TOKEN, "This token has 1,000 ")],
+)
+def test_a_person_leaves_connections_to_others(at_page: bool, most: int, told: str) -> None:
+    streams, person = Streams(), Person(PersonId("ada"), "Ada", Role.USER)
+    ada, other = (
+        a_caller(ProgramToken(name=name, role=Role.USER), person, at_page=at_page) for name in ("ada", "other")
+    )
+    with ExitStack() as opened:
+        for _ in range(most):
+            opened.enter_context(streams.opened(ada))
+        with pytest.raises(Refusal, match=told), streams.opened(ada):
+            """One more."""
+        with streams.opened(other):
+            """Somebody else."""
+    with streams.opened(ada):
+        """Again."""
