@@ -104,6 +104,7 @@ class RestDoors:
                 summary="End the work that this token asked for in a room.",
                 serve=self.stop,
                 answer=Accepted,
+                statuses=(409,),
             ),
         ]
 

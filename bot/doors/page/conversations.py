@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from aiohttp import web
-from pydantic import AwareDatetime, BaseModel, Field, StrictBool
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictBool
 
 from adapters.web.adapter import CHANNEL
 from bot.doors.callers import Caller
@@ -30,6 +30,13 @@ TOO_LATE: Final = "It's too late to take this back: the room is being removed, o
 NO_WORDS: Final = f"`q` has the words to look for: 1 to {WANTED_MAX_CHARS} characters."
 
 
+def _written(value: object) -> object:
+    """As the document has it: a moment as text, where Python's own reader takes a number of seconds too."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("a moment is a text, such as 2026-03-01T12:00:00Z")
+    return value
+
+
 class FoundView(BaseModel):
     """A message that has all the words."""
 
@@ -48,7 +55,9 @@ class RoomChange(Strict):
     title: Annotated[str | None, Field(max_length=ROOM_TITLE_MAX_CHARS)] = None
     pinned: StrictBool | None = None
     archived: StrictBool | None = None
-    read_at: Annotated[AwareDatetime | None, Field(description="Until when it was read, with an offset.")] = None
+    read_at: Annotated[
+        AwareDatetime | None, BeforeValidator(_written), Field(description="Until when it was read, with an offset.")
+    ] = None
 
 
 class ConversationDoors:

@@ -36,6 +36,7 @@ async def test_a_conversation_is_kept_as_its_person_wants_it(body: Any, kept: Ro
         ({"title": 4}, "title: Input should be a valid string"),
         ({"pinned": "yes"}, "pinned: Input should be a valid boolean"),
         ({"archived": 1}, "archived: Input should be a valid boolean"),
+        ({"read_at": 0}, "read_at: Value error, a moment is a text"),
         ({"read_at": "yesterday"}, "read_at: Input should be a valid datetime"),
         ({"read_at": "2026-03-01T12:00:00"}, "read_at: Input should have timezone info"),
     ],
