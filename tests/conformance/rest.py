@@ -42,7 +42,7 @@ async def main(program: str, seed: str = "7") -> int:
                 token = (await house.api.make_token(f"tried-{role}", role, per_minute="6000"))["token"]
                 code, told = await tried(program, house.url, token, seed)
                 counts = "; ".join(COUNTS.findall(told))
-                sys.stdout.write(f"Schemathesis, token of a {role}: {'held' if code == 0 else 'failed'}. {counts}\n")
+                sys.stdout.write(f"Schemathesis, role {role}: {'held' if code == 0 else 'failed'}. {counts}\n")
                 sys.stdout.write(told if code else "")
                 worst = max(worst, code)
     return worst
