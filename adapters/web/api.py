@@ -15,13 +15,14 @@ from adapters.web import render
 from adapters.web.files import size_of
 from adapters.web.parse import signal_of
 from adapters.web.rooms import Rooms
-from adapters.web.window import Window, instant
+from adapters.web.window import Window, instant, page_size
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
 
 NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
+NO_ENTRY: Final = "That message isn't there any more."
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
 
@@ -78,12 +79,19 @@ class Api:
         )
 
     async def timeline(self, request: web.Request) -> web.Response:
-        """The newest entries, or those up to `before`. With `since` the older unedited ones come in brief."""
+        """The newest entries, those up to `before`, those `after` an instant, or those `around` one.
+
+        With `since` the older unedited ones come in brief. Errors: Refusal 400; 404 for an entry that isn't there.
+        """
         _, address = await self._rooms.open(request)
+        around, limit = request.query.get("around", ""), page_size(request)
         before = instant(request, "before")
         if before is not None:  # the asked instant belongs to it: two entries may share one
             before += timedelta(microseconds=1)
-        view = await self._given.history.view(address, before=before)
+        after = instant(request, "after")
+        view = await self._given.history.view(address, before=before, after=after, around=around, limit=limit)
+        if around and not view.entries:
+            raise Refusal(404, NO_ENTRY)
         return web.json_response(Window(instant(request, "since")).told(view))
 
     async def work_behind(self, request: web.Request) -> web.Response:
