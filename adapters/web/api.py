@@ -13,6 +13,7 @@ from aiohttp import web
 
 from adapters.web import render
 from adapters.web.files import size_of
+from adapters.web.ideas import Idea, idea_json
 from adapters.web.parse import signal_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant, page_size
@@ -36,7 +37,8 @@ class Api:
         given: AdapterContext,
         sink: Callable[[], Sink],
         banner: str,
-        ideas: Sequence[str],
+        ideas: Sequence[Idea],
+        notice: str,
         upload_bytes: int,
     ) -> None:
         self._authenticator = authenticator
@@ -45,6 +47,7 @@ class Api:
         self._sink = sink
         self._banner = banner
         self._ideas = ideas
+        self._notice = notice
         self._upload_bytes = upload_bytes
 
     def routes(self) -> list[web.RouteDef]:
@@ -72,7 +75,8 @@ class Api:
                 "console": role >= Role.OPERATOR,
                 "provider": self._authenticator.provider,
                 "banner": self._banner,
-                "ideas": list(self._ideas),
+                "notice": self._notice,
+                "ideas": [idea_json(one) for one in self._ideas],
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
             }

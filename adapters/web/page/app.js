@@ -7,7 +7,8 @@ import { ADDRESS as INBOX, Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
-import { Failed, request } from "./net.js";
+import { showBanner } from "./banner.js";
+import { Failed, request, upload } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
 import { Rewriting } from "./rewriting.js";
@@ -38,6 +39,7 @@ class Page {
   #around = null; // the timer of a look at what else changed
   #reconnect = 0;
   #trust = 0; // the timer of a mode that ends
+  #early = []; // files that were attached before a conversation was open
 
   constructor(me) {
     this.#me = me;
@@ -148,6 +150,7 @@ class Page {
     this.#notify("");
     this.#loadDraft();
     if (early && early !== text.value) text.value = [text.value, early].filter(Boolean).join("\n");
+    this.#attach(this.#early.splice(0));
     this.rooms.draw(room);
     this.#draw();
     this.#enter(room);
@@ -365,10 +368,9 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, banner, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
     const called = [h("strong", {}, name), role !== name && h("span", {}, role)];
-    byId("banner").textContent = banner;
-    byId("banner").hidden = !banner;
+    showBanner(this.#me);
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
       provider
@@ -379,8 +381,25 @@ class Page {
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;
-    const button = (idea) => h("button", { type: "button", class: "idea", onclick: () => this.#say(idea, []) }, idea);
+    const button = (idea) => h("li", {}, h("button", { type: "button", class: "idea", "data-testid": "idea", onclick: (event) => this.#begin(idea, event.currentTarget) },
+      h("strong", {}, idea.title), h("span", {}, idea.about)));
     byId("ideas").replaceChildren(...(mayWrite ? ideas.map(button) : []));
+  }
+
+  /** Do what an idea is about, in this conversation. */
+  async #begin(idea, button) {
+    if (!idea.file_name) return this.#say(idea.text, []);
+    const room = this.#room;
+    button.disabled = true;
+    try {
+      const file = await upload(room, new File([idea.file_text], idea.file_name, { type: "text/plain" }), () => {});
+      if (room === this.#room) this.#say(idea.text, [file]);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(error.message);
+    } finally {
+      button.disabled = false;
+    }
   }
 
   async #signOut() {
@@ -435,7 +454,7 @@ class Page {
 
   #listenForFiles() {
     const input = byId("file-input");
-    const take = (files) => this.#me.may_write && files.length && this.attachments.add(this.#room, [...files]);
+    const take = (files) => this.#me.may_write && files.length && this.#attach([...files]);
     byId("attach").addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
       take(input.files);
@@ -465,11 +484,18 @@ class Page {
     });
   }
 
+  /** Somebody may be quicker than the page: what comes before a conversation is open waits for it. */
+  #attach(files) {
+    if (this.#room) this.attachments.add(this.#room, files);
+    else this.#early.push(...files);
+  }
+
   #maySend() {
-    return this.#room && !this.attachments.uploading && (text.value.trim() || this.attachments.ready.length);
+    return this.#room && !this.attachments.uploading && (text.value.trim() || this.attachments.ready.length || this.attachments.failed);
   }
 
   #send() {
+    if (this.attachments.failed) return this.#notify(words.notUploaded(this.attachments.failed.name));
     if (!this.#maySend()) return;
     const written = text.value;
     if ([...written].length > this.#me.text_limit) return this.#notify(words.tooLong(this.#me.text_limit));

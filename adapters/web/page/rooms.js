@@ -133,9 +133,8 @@ export class Rooms {
       this.#open(room.id);
     };
     return h("li", { class: "room-row" },
-      h("a", { href: `#${room.id}`, class: room.unread && !current ? "room unread" : "room", "data-testid": "room-item", "aria-current": current ? "true" : null, title, onclick: choose },
+      h("a", { href: `#${room.id}`, class: room.unread && !current ? "room unread" : "room", "data-testid": "room-item", "aria-current": current ? "true" : null, title: `${title} · ${shortTime(room.last_at)}`, onclick: choose },
         h("span", { class: "room-title" }, title, room.unread && !current && h("span", { class: "visually-hidden" }, ` (${words.unread})`)),
-        h("span", { class: "room-time" }, shortTime(room.last_at)),
         waiting > 0 && h("span", { class: "badge", title: questions }, String(waiting), h("span", { class: "visually-hidden" }, ` ${questions}`))),
       h("button", { type: "button", class: "icon small room-more", "aria-label": words.roomMenu(title), "aria-haspopup": "menu", "data-testid": "room-more", onclick: (event) => this.#menu(event.currentTarget, room) }, icon("more")));
   }
