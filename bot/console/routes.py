@@ -14,6 +14,7 @@ from aiohttp import web
 
 from bot.http.entrance import Entrance
 from bot.http.event_stream import EventStream
+from bot.http.joining import Joining
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
@@ -27,7 +28,12 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(context)
     stream = EventStream(context, entrance)
-    return [*operator_routes(context, entrance), *stream.routes(), *_pages(context, entrance)]
+    return [
+        *operator_routes(context, entrance),
+        *stream.routes(),
+        *Joining(context, entrance).routes(),
+        *_pages(context, entrance),
+    ]
 
 
 def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
