@@ -12,6 +12,7 @@ from typing import Final
 
 from aiohttp import web
 
+from bot.http.downloads import Downloads
 from bot.http.entrance import Entrance
 from bot.http.event_stream import EventStream
 from bot.http.joining import Joining
@@ -32,6 +33,7 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
         *operator_routes(context, entrance),
         *stream.routes(),
         *Joining(context, entrance).routes(),
+        *Downloads(context, entrance).routes(),
         *_pages(context, entrance),
     ]
 
@@ -55,6 +57,8 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/outbox", page("outbox")),
         web.get("/console/outbox/{id}", page("delivery")),
         web.get("/console/people", page("people")),
+        web.get("/console/people/{id}", page("person")),
+        web.get("/console/people/{id}/merge", page("merge")),
         web.get("/console/runs", page("runs")),
         web.get("/console/runs/{id}", page("run")),
         web.get("/console/schedules", page("schedules")),

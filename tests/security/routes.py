@@ -57,6 +57,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,
+    "GET /console/people/{id}/data.zip": OWNER,
     "POST /console/api/people/{id}/link": OWNER,
     "POST /console/api/people/{id}/role": OWNER,
     "POST /console/api/people/{id}/merge": OWNER,
@@ -95,6 +96,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     **dict.fromkeys(
         [
             "GET /console/agents",
+            "GET /console/people/{id}",
+            "GET /console/people/{id}/merge",
             "GET /console/api/agents",
             "GET /console/api/invitations",
             "GET /console/api/people/{id}/merging",
