@@ -33,14 +33,14 @@ GONE: Final = 410
 
 
 class Joining:
-    """Two routes: the question for a name, and its answer, which uses the invitation up."""
+    """Two routes: the page that asks for a name, and the answer to it, which uses the invitation up."""
 
     def __init__(self, context: OperatorContext, entrance: Entrance) -> None:
         self._context = context
         self._entrance = entrance
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get("/join/{token}", self.ask, allow_head=False), web.post("/join/{token}", self.join)]
+        return [web.get("/join/{token}", self.ask, allow_head=False), web.post("/api/join/{token}", self.join)]
 
     async def ask(self, request: web.Request) -> web.Response:
         """GET changes nothing, however often programs that show previews of links look. Errors: Refusal."""

@@ -38,7 +38,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /link/{token}": LINK,
     "POST /link/{token}": LINK,
     "GET /join/{token}": dict.fromkeys(ROLES, 404),
-    "POST /join/{token}": dict.fromkeys(ROLES, 400),
+    "POST /api/join/{token}": dict.fromkeys(ROLES, 400),
     "* /hooks/{name}": dict.fromkeys(ROLES, 405),
     "GET /api/inbox": KNOWN,
     "GET /api/inbox/events": KNOWN,

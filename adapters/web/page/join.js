@@ -14,7 +14,7 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   button.disabled = true;
   try {
-    const answer = await fetch(location.pathname, {
+    const answer = await fetch(`/api${location.pathname}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ name: form.elements.name.value }),
