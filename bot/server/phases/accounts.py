@@ -149,7 +149,14 @@ def _page(
     ideas, notice = getattr(model, "ideas", IDEAS), getattr(model, "notice", "")
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
     return WebAdapter(
-        bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, notice=notice, space=base.space
+        bounds,
+        context,
+        identity=identity,
+        banner=banner,
+        is_named=is_named,
+        ideas=ideas,
+        notice=notice,
+        space=base.space,
     )
 
 
