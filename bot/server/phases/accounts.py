@@ -8,7 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from adapters.web.adapter import IDEAS, WebAdapter
+from adapters.web.adapter import WebAdapter
+from adapters.web.ideas import IDEAS
 from adapters.web.settings import WebSettings
 from bot.accounts.lookup import RoomLookup
 from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, accounts_of, calling
@@ -84,7 +85,7 @@ def accounts_phase(
     ratings = Ratings(base.store.feedback)
     links, auth = _auth(base, web_identity, rights)
     context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
-    page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
+    page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
@@ -142,12 +143,20 @@ def _page(
     auth: AuthLayer,
     identity: str,
     is_named: Callable[[Address], bool],
-    ideas: Sequence[str],
+    model: object,
 ) -> WebAdapter:
-    web, banner = base.settings.web, base.settings.banner or ""
+    web, banner = base.settings.web, base.settings.warning
+    ideas, notice = getattr(model, "ideas", IDEAS), getattr(model, "notice", "")
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
     return WebAdapter(
-        bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
+        bounds,
+        context,
+        identity=identity,
+        banner=banner,
+        is_named=is_named,
+        ideas=ideas,
+        notice=notice,
+        space=base.space,
     )
 
 
