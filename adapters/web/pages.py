@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import mimetypes
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -22,7 +24,14 @@ TYPES: Final = {
     ".mjs": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
+PICTURES: Final = "image/png"
+"""These are packed already, and have no letters."""
+WORKER: Final = "worker.js"
+SHELL: Final = "shell.js"
+"""Which files the worker keeps, with what they hold: made here, so that a newer program brings a newer worker."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Asset:
 
 
 class Pages:
-    def __init__(self, authenticator: Authenticator) -> None:
+    def __init__(self, authenticator: Authenticator, version: str = "") -> None:
         self._authenticator = authenticator
         self._assets = {
             file.name: _asset(file.name, file.read_bytes())
@@ -49,6 +58,7 @@ class Pages:
         }
         self._vendored = files(__package__).joinpath("page", "vendor")
         self._assets |= {f"icon-{number}.svg": _badged(self._assets["icon.svg"], number) for number in BADGES}
+        self._assets[SHELL] = _shell(self._assets, version)
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -72,6 +82,10 @@ class Pages:
         headers = {"ETag": f'"{asset.etag}"', "Cache-Control": "no-cache"}
         if any(tag.value == asset.etag for tag in request.if_none_match or ()):
             return web.Response(status=304, headers=headers)
+        if name == WORKER:
+            headers["Service-Worker-Allowed"] = "/"
+        if asset.content_type == PICTURES:
+            return web.Response(body=asset.body, content_type=asset.content_type, headers=headers)
         if "gzip" not in request.headers.get("Accept-Encoding", ""):
             return web.Response(body=asset.body, content_type=asset.content_type, charset="utf-8", headers=headers)
         headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
@@ -83,6 +97,14 @@ class Pages:
             return None
         self._assets[name] = _asset(name, self._vendored.joinpath(name).read_bytes())
         return self._assets[name]
+
+
+def _shell(assets: Mapping[str, Asset], version: str) -> Asset:
+    """The files that the worker keeps, each with its tag, and a name for all of them together."""
+    kept = {name: asset.etag for name, asset in sorted(assets.items()) if name != WORKER}
+    whole = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
+    told = {"version": f"{version}-{whole}".removeprefix("-"), "files": kept}
+    return _asset(SHELL, f"self.SHELL = {json.dumps(told)};\n".encode())
 
 
 def _badged(icon: Asset, number: str) -> Asset:

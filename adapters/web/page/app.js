@@ -3,6 +3,7 @@
 import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
 import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox } from "./inbox.js";
+import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
@@ -21,6 +22,7 @@ const STEP = 100; // messages by which those that are drawn move up or down
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
 const CLICK_TRIES = 4;
+const NEW = "#new"; // where the installed app's shortcut leads
 
 const text = byId("composer-text");
 const wide = matchMedia("(min-width: 900px)");
@@ -75,10 +77,12 @@ class Page {
     await this.rooms.load(null);
     const wanted = location.hash;
     if (this.#room) this.rooms.draw(this.#room); // the person was quicker
+    else if (wanted === NEW) this.#toNew();
     else this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
     if (wanted === INBOX) this.#toInbox();
     this.outbox.run();
     this.inbox.run();
+    keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }
 
@@ -88,6 +92,20 @@ class Page {
   #go(room) {
     this.#closeDrawer();
     this.open(room);
+  }
+
+  /** To a new conversation, without the address that led here. */
+  #toNew() {
+    history.replaceState(null, "", location.pathname);
+    this.#go(newRoom());
+  }
+
+  /** To where an address of this page leads. */
+  #toHash(hash) {
+    if (hash === NEW) return this.#toNew();
+    if (location.hash !== hash) history.pushState(null, "", hash);
+    if (hash.startsWith(INBOX)) this.#toInbox();
+    else this.#go(roomInAddress() ?? newRoom());
   }
 
   /** To what waits for the person, in place of the conversation. */
@@ -121,6 +139,7 @@ class Page {
     badge.hidden = count === 0;
     badge.replaceChildren(String(count), h("span", { class: "visually-hidden" }, ` ${words.questions(count)}`));
     byId("icon").href = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : "/static/icon.svg";
+    badgeApp(count);
     byId("drawer-dot").hidden = count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
   }
@@ -240,6 +259,7 @@ class Page {
     this.#showMode(answer.mode);
     if (first) this.#more = answer.entries.length >= PAGE / 2; // a page may be cut short
     this.#loaded = true;
+    byId("offline").hidden = true;
     this.#draw({ first });
     if (first && entryInAddress()) this.#point(entryInAddress());
     this.#lookAround(first ? 0 : SOON);
@@ -415,7 +435,10 @@ class Page {
 
   async #signOut() {
     try {
+      if (this.outbox.waiting && !confirm(words.signOutUnsent)) return;
       const { next } = await request("/sign-out", { method: "POST" });
+      this.#room = null; // nor is a draft kept as the page goes
+      await forgetHere();
       location.assign(next);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -456,7 +479,7 @@ class Page {
       event.preventDefault();
       this.#toInbox();
     });
-    addEventListener("popstate", () => (location.hash === INBOX ? this.#toInbox() : this.#go(roomInAddress() ?? newRoom())));
+    addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());
@@ -746,6 +769,7 @@ class Page {
 
   #connection(state) {
     byId("connection").textContent = state;
+    byId("offline").hidden = !state || this.#loaded;
   }
 
   #visibility() {
@@ -762,13 +786,35 @@ class Page {
   }
 }
 
+/** Who is here; where Signalbox is away, whoever was here last: what they write waits in this browser. */
 async function whoAmI() {
+  try {
+    return await askedWho();
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    const known = error.retry && remembered();
+    if (!known) return untilKnown();
+    untilKnown().then((me) => JSON.stringify(me) !== JSON.stringify(known) && location.reload());
+    return known;
+  }
+}
+
+async function askedWho() {
+  const me = await request("/api/me");
+  remember(me);
+  return me;
+}
+
+async function untilKnown() {
   for (;;) {
     try {
-      return await request("/api/me");
+      return await askedWho();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      if (!error.retry) location.reload(); // the server's own page says what to do
+      if (!error.retry) {
+        remember(null);
+        location.reload(); // the server's own page says what to do
+      }
       byId("connection").textContent = words.connecting;
       await sleep(2_000);
     }

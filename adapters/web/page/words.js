@@ -134,6 +134,7 @@ export const words = {
   denyWithReason: "Deny with a reason…",
   cancel: "Cancel",
   signOut: "Sign out",
+  signOutUnsent: "Some messages aren't sent yet. If you sign out now, they're lost. Sign out?",
   sendingAnswer: "Sending your answer…",
   answerTaken: "Got your answer.",
 

@@ -14,6 +14,7 @@ from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
 from bot.accounts.supervisor import AccountSupervisor
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
+from bot.node.version import VERSION
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.settings.settings import Settings
@@ -137,7 +138,7 @@ def _page(
     ideas: Sequence[str],
 ) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
-    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
+    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page, VERSION)
     return WebAdapter(
         bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
     )
