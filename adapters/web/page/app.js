@@ -2,7 +2,7 @@
 
 import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
 import { Attachments, FilesPanel } from "./files.js";
-import { ADDRESS as INBOX, Inbox } from "./inbox.js";
+import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
 import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
@@ -47,7 +47,7 @@ class Page {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
+    this.inbox = new Inbox(me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
@@ -79,7 +79,7 @@ class Page {
     if (this.#room) this.rooms.draw(this.#room); // the person was quicker
     else if (wanted === NEW) this.#toNew();
     else this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
-    if (wanted === INBOX) this.#toInbox();
+    if (isInbox(wanted)) this.#toInbox(wanted);
     this.outbox.run();
     this.inbox.run();
     keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
@@ -104,19 +104,19 @@ class Page {
   #toHash(hash) {
     if (hash === NEW) return this.#toNew();
     if (location.hash !== hash) history.pushState(null, "", hash);
-    if (hash.startsWith(INBOX)) this.#toInbox();
+    if (isInbox(hash)) this.#toInbox(hash);
     else this.#go(roomInAddress() ?? newRoom());
   }
 
-  /** To what waits for the person, in place of the conversation. */
-  #toInbox() {
+  /** To what waits for the person, in place of the conversation; to one question where the address names it. */
+  #toInbox(hash = INBOX) {
     this.#closeDrawer();
-    if (location.hash !== INBOX) history.pushState(null, "", INBOX);
+    if (location.hash !== hash) history.pushState(null, "", hash);
     byId("stage").hidden = true;
     byId("toggle-files").hidden = true;
     if (this.files.shown) this.files.hide();
     byId("to-inbox").setAttribute("aria-current", "page");
-    this.inbox.show();
+    this.inbox.show(questionIn(hash));
     this.rooms.draw(null);
     this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();

@@ -30,7 +30,17 @@ from bot.wiring.triggers.of_file import FileTriggers
 from runtime.chat import inbox
 from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Links, Model, Waiting
+from runtime.contract import (
+    AdapterContext,
+    Address,
+    ApprovalId,
+    ChannelAdapter,
+    Closed,
+    Identity,
+    Links,
+    Model,
+    Waiting,
+)
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
@@ -82,7 +92,12 @@ def accounts_phase(
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
     links, auth = _auth(base, web_identity, rights)
-    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
+    context = replace(
+        base.context(forms.open, ratings),
+        inbox=partial(_waiting, base, rights),
+        closed=partial(_closed, base, rights),
+        links=links,
+    )
     page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -127,6 +142,13 @@ async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity
     now = base.store.now()
     found = await base.store.approvals.inbox(who, rights())
     return [inbox.waiting(one, now) for one in found]
+
+
+async def _closed(
+    base: StorePhase, rights: Callable[[], Rights], who: Identity, questions: Sequence[ApprovalId]
+) -> Sequence[Closed]:
+    """What became of questions that waited for somebody."""
+    return [inbox.closed(one) for one in await base.store.approvals.closed(who, questions, rights())]
 
 
 def _page(
