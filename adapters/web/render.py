@@ -147,7 +147,7 @@ def question(one: Waiting) -> dict[str, Any]:
 
 
 def closed(one: Closed) -> dict[str, Any]:
-    """What became of a question that waited for whoever asks."""
+    """A question that no longer waits for whoever asks, with its end."""
     return {
         "id": one.id,
         "tool": one.tool,

@@ -97,7 +97,7 @@ def waiting(question: OpenQuestion, now: datetime) -> Waiting:
 
 
 def closed(approval: Approval) -> Closed:
-    """What became of a question, as shown to one person."""
+    """A closed question as shown to one person."""
     return Closed(
         id=approval.id,
         tool=approval.tool,

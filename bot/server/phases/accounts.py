@@ -147,7 +147,7 @@ async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity
 async def _closed(
     base: StorePhase, rights: Callable[[], Rights], who: Identity, questions: Sequence[ApprovalId]
 ) -> Sequence[Closed]:
-    """What became of questions that waited for somebody."""
+    """Questions that waited for somebody and no longer do."""
     return [inbox.closed(one) for one in await base.store.approvals.closed(who, questions, rights())]
 
 

@@ -29,6 +29,7 @@ from runtime.store.schema import (
     pairing_tries,
     people,
     person_summaries,
+    push_subscriptions,
     reservations,
     runs,
     schedules,
@@ -52,6 +53,7 @@ FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIGGERS = delete(triggers).where(triggers.c.owner == bindparam("who"))
 FORGET_FEEDBACK = delete(feedback).where(feedback.c.person_id == bindparam("who"))
+FORGET_BROWSERS = delete(push_subscriptions).where(push_subscriptions.c.person_id == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_BUDGETS = delete(budgets).where(
     is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
@@ -132,6 +134,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         memories.c.by_person,
         person_summaries.c.changed_by,
         feedback.c.person_id,
+        push_subscriptions.c.person_id,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""
@@ -180,6 +183,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
     for forget in (
         FORGET_TRIGGERS,
         FORGET_FEEDBACK,
+        FORGET_BROWSERS,
         DROP_SESSIONS_OF,
         FORGET_IDENTITIES,
         FORGET_ZONE,
