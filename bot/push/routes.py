@@ -50,10 +50,11 @@ class PushRoutes:
 
     async def terms(self, request: web.Request) -> web.Response:
         """The key with which a browser asks its push service, or why there is none."""
-        await self._authenticator.visitor(request)
+        visitor = await self._authenticator.visitor(request)
         trouble = self._trouble(request)
         key = "" if trouble or self._vapid is None else self._vapid().public_key
-        return web.json_response({"on": self._vapid is not None, "key": key, "trouble": trouble})
+        told = self._vapid is not None and await self._store.web_push.has_browser(visitor.person.id)
+        return web.json_response({"on": self._vapid is not None, "key": key, "trouble": trouble, "told": told})
 
     async def keep(self, request: web.Request) -> web.Response:
         """Tell this browser from now on. The same one again only brings its keys."""

@@ -17,10 +17,10 @@ from runtime.store.web_push.store import Mention
 from runtime.text.glyphs import clip, visible
 
 Words = Literal["short", "full"]
-TITLE_MAX_CHARS: Final = 120
+NOTICE_TITLE_MAX_CHARS: Final = 120
 NEEDS_APPROVAL: Final = "A question waits for your approval."
 NEEDS_ANSWER: Final = "A question waits for your answer."
-NAMED: Final = "You were mentioned."
+WAS_MENTIONED: Final = "You were mentioned."
 ASKS: Final = "{requester} needs approval for {tool} in {room}."
 ASKS_NOWHERE: Final = "{requester} needs approval for {tool}."
 SOMEBODY: Final = "The agent"
@@ -39,11 +39,15 @@ def of_question(question: OpenQuestion, words: Words, now: datetime) -> dict[str
         return {"kind": "approval", "title": NEEDS_APPROVAL, "link": link}
     known = {"requester": _name(shown.requester) or SOMEBODY, "tool": _name(shown.tool), "room": _name(shown.room)}
     title = (ASKS if shown.room else ASKS_NOWHERE).format(**known)
-    return {"kind": "approval", "title": clip(title, TITLE_MAX_CHARS), "link": link}
+    return {"kind": "approval", "title": clip(title, NOTICE_TITLE_MAX_CHARS), "link": link}
 
 
 def of_mention(mention: Mention) -> dict[str, str]:
-    return {"kind": "mention", "title": NAMED, "link": f"/#{mention.address.room}/{quote(mention.delivery, safe='')}.0"}
+    return {
+        "kind": "mention",
+        "title": WAS_MENTIONED,
+        "link": f"/#{mention.address.room}/{quote(mention.delivery, safe='')}.0",
+    }
 
 
 def lasts(question: OpenQuestion, now: datetime) -> timedelta:

@@ -7,6 +7,7 @@ import { badgeApp, forgetHere, keepShell, remember, remembered } from "./install
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
+import { Notifications } from "./notify.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
@@ -54,6 +55,7 @@ class Page {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
+    this.notifications = new Notifications({ seen: () => this.inbox.told });
     this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.rewriting = new Rewriting((draft) => this.#write(draft));
     this.log = new Log(me, {
@@ -82,6 +84,7 @@ class Page {
     if (isInbox(wanted)) this.#toInbox(wanted);
     this.outbox.run();
     this.inbox.run();
+    this.notifications.load();
     keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }
@@ -117,6 +120,7 @@ class Page {
     if (this.files.shown) this.files.hide();
     byId("to-inbox").setAttribute("aria-current", "page");
     this.inbox.show(questionIn(hash));
+    this.notifications.load();
     this.rooms.draw(null);
     this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();

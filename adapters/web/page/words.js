@@ -179,6 +179,15 @@ export const words = {
   pressAgainAll: (number) => (number === 1 ? "One of these calls is dangerous. Press again to approve them all." : `${count(number)} of these calls are dangerous. Press again to approve them all.`),
   pressAgain: "This call is dangerous. Press A again to approve it.",
 
+  notify: {
+    turnOn: "Notify me on this device",
+    turnOff: "Stop notifications on this device",
+    isOn: "You're notified here of approvals and mentions while you aren't looking.",
+    blocked: "Notifications are blocked in this browser. Allow them in its settings for this site.",
+    unable: "This browser can't be notified here. It needs https; on an iPhone, add this page to the home screen first.",
+    failed: "The browser couldn't turn notifications on. Try again later.",
+  },
+
   // the agent at work
   ran: "Ran ",
   running: "Running ",

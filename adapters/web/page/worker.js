@@ -75,6 +75,8 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 async function announce({ kind, title, link }) {
+  const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (windows.some(({ focused }) => focused)) return; // the page shows it to whoever looks
   await self.registration.showNotification(title || "Signalbox", {
     tag: link, // what is pushed once more takes the place of what is shown
     data: link,

@@ -92,12 +92,7 @@ def accounts_phase(
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
     links, auth = _auth(base, web_identity, rights)
-    context = replace(
-        base.context(forms.open, ratings),
-        inbox=partial(_waiting, base, rights),
-        closed=partial(_closed, base, rights),
-        links=links,
-    )
+    context = replace(base.context(forms.open, ratings), links=links, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -135,6 +130,11 @@ def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> 
     from bot.auth.parts import layer_of
 
     return layer_of(base.settings, base.store, base.new_id, web_identity, rights)
+
+
+def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:
+    """Readers of questions for one person."""
+    return {"inbox": partial(_waiting, base, rights), "closed": partial(_closed, base, rights)}
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:

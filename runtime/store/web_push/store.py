@@ -117,6 +117,9 @@ class WebPushStore(Base):
     async def any_browser(self) -> bool:
         return await self._driver.read(_any)
 
+    async def has_browser(self, who: PersonId) -> bool:
+        return bool(await self._driver.read(lambda: browsers.of_person(who)))
+
     async def keep_browser(self, name: str, who: PersonId, session: str, sealed: str) -> None:
         now = self.now()
         await self._driver.write(lambda: browsers.keep(name, who, session, sealed, now))

@@ -122,9 +122,14 @@ def since(now: datetime) -> dict[str, int]:
     return {"since": micros(now - SESSION_LIFE)}
 
 
+def of_person(who: PersonId) -> Op[list[str]]:
+    """Browsers of a person, the newest first."""
+    return [row[0] for row in (yield OF_PERSON, {"who": who})]
+
+
 def keep(name: str, who: PersonId, session: str, sealed: str, now: datetime) -> Op[None]:
     """Keep a browser, or its new keys. The oldest ones of somebody who has too many go."""
-    mine = [row[0] for row in (yield OF_PERSON, {"who": who}) if row[0] != name]
+    mine = [one for one in (yield from of_person(who)) if one != name]
     for old in mine[BROWSERS_A_PERSON - 1 :]:
         yield from drop(old)
     row = {"id": name, "person_id": who, "session": session, "sealed": sealed, "made_at": micros(now)}
