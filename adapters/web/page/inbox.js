@@ -312,6 +312,7 @@ export class Inbox {
     for (const control of controls) control.disabled = false;
     await this.load();
     this.#choose([...this.#chosen].filter((id) => this.#questions.some((one) => one.id === id)));
+    if (document.activeElement === document.body) this.#focusNear(0); // the button that had the focus is gone
     this.#status.textContent = words.inboxDone[choice](taken) + (failed && ` ${failed}`);
   }
 
@@ -343,7 +344,8 @@ export class Inbox {
     const items = [...this.#list.querySelectorAll(ITEM)];
     if (!items.length) return;
     const here = items.findIndex((one) => one.contains(event.target));
-    const next = items[here < 0 ? 0 : Math.min(items.length - 1, Math.max(0, here + by))];
+    const first = Math.max(0, items.indexOf(this.#cards[0]));
+    const next = items[here < 0 ? first : Math.min(items.length - 1, Math.max(0, here + by))];
     event.preventDefault();
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
