@@ -1,13 +1,16 @@
 // The page's own files, kept for when Signalbox can't be reached; and what is pushed to this browser.
 //
-// Nothing that a person said or may see is kept here: of all answers only files that are the same for everybody. They are
-// asked for first and kept as a way out, so that no browser stays with an older page than the program has.
+// Nothing that a person said or may see is kept here: of all answers only files that are the same for everybody, under the
+// name of their version. Pages are asked for first and kept as a way out, so that no browser stays with an older one than
+// the program has.
 
 importScripts("/static/shell.js");
 
-const { version, files } = self.SHELL;
+const { program, version, files } = self.SHELL;
 const PREFIX = "signalbox-shell-";
-const CACHE = PREFIX + version;
+const CACHE = `${PREFIX}${program}-${version}`;
+const STATIC = "/static/";
+const OURS = `${STATIC}${version}/`;
 const PATIENCE = 4_000; // milliseconds for a network that neither answers nor fails
 const GATEWAY = 502; // and above: a proxy before us says that the program is away
 
@@ -23,16 +26,16 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin) return;
   const spare = spareFor(request, url);
-  if (spare) event.respondWith(newest(request, spare));
+  if (spare) event.respondWith(url.pathname === spare ? kept(request, spare) : newest(request, spare));
 });
 
 /** Keep all files of this version. Errors: one that is of another version, whose own worker is about to come. */
 async function keep() {
   const cache = await caches.open(CACHE);
   await Promise.all(Object.entries(files).map(async ([name, tag]) => {
-    const answer = await fetch(`/static/${name}`, { cache: "no-cache" });
+    const answer = await fetch(OURS + name);
     if (!answer.ok || !answer.headers.get("ETag")?.includes(tag)) throw new Error(`${name} is of another version`);
-    await cache.put(`/static/${name}`, answer);
+    await cache.put(OURS + name, answer);
   }));
 }
 
@@ -45,21 +48,26 @@ async function takeOver() {
 /** What is shown in place of an answer that doesn't come; nothing for what is not ours to keep. */
 function spareFor(request, { pathname }) {
   if (request.mode === "navigate") {
-    if (pathname === "/") return "/static/index.html";
-    return pathname === "/console" || pathname.startsWith("/console/") ? "/static/offline.html" : null;
+    if (pathname === "/") return `${OURS}index.html`;
+    return pathname === "/console" || pathname.startsWith("/console/") ? `${OURS}offline.html` : null;
   }
-  return pathname.startsWith("/static/") && Object.hasOwn(files, pathname.slice("/static/".length)) ? pathname : null;
+  const name = [OURS, STATIC].filter((before) => pathname.startsWith(before)).map((before) => pathname.slice(before.length))[0];
+  return name !== undefined && Object.hasOwn(files, name) ? OURS + name : null;
 }
 
+const spared = (spare) => caches.match(spare, { cacheName: CACHE });
+
+/** A file of this version: under its address never stands another one. */
+const kept = async (request, spare) => (await spared(spare)) ?? fetch(request);
+
 async function newest(request, spare) {
-  const kept = () => caches.match(spare, { cacheName: CACHE });
   const asked = fetch(request);
   try {
     const answer = await Promise.race([asked, later(PATIENCE)]);
     if (answer && answer.status < GATEWAY) return answer;
-    return (await kept()) ?? answer ?? (await asked);
+    return (await spared(spare)) ?? answer ?? (await asked);
   } catch {
-    return (await kept()) ?? Response.error();
+    return (await spared(spare)) ?? Response.error();
   }
 }
 

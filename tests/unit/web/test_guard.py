@@ -190,8 +190,9 @@ async def test_a_browser_keeps_the_files_of_one_version(tmp_path: Path) -> None:
         assert {"index.html", "offline.html", "app.js", "style.css", "icon-192.png"} <= told["files"].keys()
         assert "worker.js" not in told["files"]  # which keeps the others
         for name, tag in told["files"].items():
-            async with client.get(f"/static/{name}") as answer:
+            async with client.get(f"/static/{told['version']}/{name}") as answer:
                 assert answer.headers["ETag"] == f'"{tag}"'
+                assert "immutable" in answer.headers["Cache-Control"]
 
 
 async def test_the_page_holds_no_inline_script_or_style_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
