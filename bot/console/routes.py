@@ -12,8 +12,10 @@ from typing import Final
 
 from aiohttp import web
 
+from bot.http.downloads import Downloads
 from bot.http.entrance import Entrance
 from bot.http.event_stream import EventStream
+from bot.http.joining import Joining
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 from runtime.http.assets import Asset, answer, asset_of
@@ -28,7 +30,13 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(context)
     stream = EventStream(context, entrance)
-    return [*operator_routes(context, entrance), *stream.routes(), *_pages(context, entrance)]
+    return [
+        *operator_routes(context, entrance),
+        *stream.routes(),
+        *Joining(context, entrance).routes(),
+        *Downloads(context, entrance).routes(),
+        *_pages(context, entrance),
+    ]
 
 
 def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
@@ -50,6 +58,8 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/outbox", page("outbox")),
         web.get("/console/outbox/{id}", page("delivery")),
         web.get("/console/people", page("people")),
+        web.get("/console/people/{id}", page("person")),
+        web.get("/console/people/{id}/merge", page("merge")),
         web.get("/console/runs", page("runs")),
         web.get("/console/runs/{id}", page("run")),
         web.get("/console/schedules", page("schedules")),
