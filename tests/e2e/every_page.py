@@ -48,7 +48,9 @@ BROKEN: Final = """() => {
   return found;
 }"""
 """Single words that stand in two lines."""
-LINKS: Final = "() => [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))"
+LINKS: Final = """() => [...document.querySelectorAll("a[href], form[method=get]")].map((one) =>
+  one.matches("a") ? one.getAttribute("href") : `${new URL(one.action).pathname}?${new URLSearchParams(new FormData(one))}`)"""
+"""Where links lead, and forms that only look."""
 
 
 def console_pages() -> list[str]:
@@ -142,6 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data = Path(name)
         settings_of(data)
         with open_house(data, TREE_SETTINGS + FLOW_SETTINGS.replace("write_file", "workflow_start")) as house:
+            for person in ("Ada", "Grace"):
+                assert house.command("people", "add", person).returncode == 0
             faults = asyncio.run(run(program, house, folder))
     sys.stdout.writelines(f"{fault}\n" for fault in faults)
     return 1 if faults else 0
