@@ -48,8 +48,11 @@ BROKEN: Final = """() => {
   return found;
 }"""
 """Single words that stand in two lines."""
-LINKS: Final = """() => [...document.querySelectorAll("a[href], form[method=get]")].map((one) =>
-  one.matches("a") ? one.getAttribute("href") : `${new URL(one.action).pathname}?${new URLSearchParams(new FormData(one))}`)"""
+LINKS: Final = """() => {
+  for (const one of document.querySelectorAll("form[method=get] select")) one.selectedIndex = one.options.length - 1;
+  return [...document.querySelectorAll("a[href], form[method=get]")].map((one) =>
+  one.matches("a") ? one.getAttribute("href") : `${new URL(one.action).pathname}?${new URLSearchParams(new FormData(one))}`);
+}"""
 """Where links lead, and forms that only look."""
 
 
