@@ -64,8 +64,11 @@ class AskedPeers:
 
     async def ask(self, name: str, text: str, task: str, context: ToolContext) -> str:
         """Give a peer a task, or say more about one. The same call again goes on with what it began."""
-        client, key = self.client(name), f"{context.run_id}-{context.call_id}"
+        client, key = self.client(name), f"{context.key.run}-{context.key.call}"
         kept = await self._book.peer_task(key)
+        if kept and kept.run != context.run_id:  # of a run with which this one goes on: it asks from now on
+            kept = replace(kept, run=context.run_id)
+            await self._book.keep_peer_task(kept)
         if kept is None or not kept.task:
             if not text:
                 return await self._looked_at(client, task)

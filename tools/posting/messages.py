@@ -92,8 +92,9 @@ def wished(to: str, text: str, files: Sequence[str], room: Address, context: Too
 
     Its words are part of the key: some vendors count the ids of their calls anew with each reply.
     """
-    call = key_of(context.run_id, context.call_id, to, text, *files)[:NAME_CHARS]
-    return PostWish(f"{whose(context)}:{call}", room, text, tuple(files), context.workspace)
+    key = context.key
+    call = key_of(key.run, key.call, to, text, *files)[:NAME_CHARS]
+    return PostWish(f"{key_of(key.session)}:{call}", room, text, tuple(files), context.workspace)
 
 
 def whose(context: ToolContext) -> str:
