@@ -20,7 +20,7 @@ from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
+ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript", "logs.js": "text/javascript"}
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -51,7 +51,9 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/goals", page("goals")),
         web.get("/console/goals/{id}", page("goal")),
         web.get("/console/grants", page("grants")),
+        web.get("/console/health", page("health")),
         web.get("/console/knowledge", page("knowledge")),
+        web.get("/console/logs", page("logs")),
         web.get("/console/memory", page("memory")),
         web.get("/console/models", page("models")),
         web.get("/console/outbox", page("outbox")),

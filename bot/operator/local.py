@@ -19,6 +19,7 @@ from bot.operator.lookups.titles import in_reports
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.system.health_parts import HealthParts
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of, goal_bounds_of
 from bot.wiring.agents import budget_rules_of, manifests_of
@@ -104,6 +105,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         folders=partial(WorkspaceFolders, settings.workspace_dir, uid=shell_of(settings).uid),
         goals=lambda: goal_bounds_of(settings),
+        health=HealthParts(settings=lambda: (settings.shown(), settings.sources)),
         door=door,
         scan_door=door,
         forgetter=forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)])),

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from runtime.store.memory.finding.messages import MessageSearchStore
     from runtime.store.memory.finding.words import MemorySearchStore
     from runtime.store.memory.values import StateValueStore
+    from runtime.store.operations.support import SupportStore
     from runtime.store.processes.store import ProcessStore
     from runtime.store.programs.store import ProgramStore
     from runtime.store.shelf.search import ShelfStore
@@ -135,6 +136,7 @@ class Store:
     pushes: PushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
+    support: SupportStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -185,6 +187,7 @@ class Store:
             pushes=PushStore(*given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
+            support=late("runtime.store.operations.support", "SupportStore", *given),
         )
 
     async def check(self) -> None:
