@@ -16,12 +16,19 @@ from bot.operator.views import View
 from bot.telemetry.ring import LEVELS
 from runtime.contract import Level
 from runtime.text.glyphs import legible
+from runtime.text.naming import listed
 
 HEALTH_PLACE: Final = "/console/health"
 LOGS_PLACE: Final = "/console/logs"
 FILTERS: Final = ("level", "text", "trace", "room")
 BUNDLE_WORDS: Final = "For whoever helps you: version, settings without secrets, findings, numbers and log lines; no messages, names, addresses or secrets. Read it before you send it."
-OTHER_NODES: Final = "These are the lines of this node alone. {count} others keep their own: open the console at their addresses, or read their logs."
+THIS_NODE: Final = "Lines of {label}, the process that shows you this page."
+OTHER_NODES: Final = (
+    "Each node keeps its own: for those of {others}, open the console at their addresses, or read their logs."
+)
+WELL: Final = "All is well. Looked "
+WARNED: Final = "Nothing is broken, and there is something to look at ({count}). Looked "
+WRONG: Final = "Something is broken. Looked "
 NO_LINES: Final = "No line of the log fits."
 FULL: Final = "Only the last few thousand lines are kept in memory. The log itself has them all."
 
@@ -50,8 +57,10 @@ def _state(told: View) -> Html:
         return nothing("The doctor hasn't looked since this process started.")
     if told["trouble"]:
         return tag("p", told["trouble"], class_="now bad")
-    words = "All is well, " if told["healthy"] else "Something is wrong, "
-    return tag("p", words, "as of ", moment(told["at"]), class_="now good" if told["healthy"] else "now bad")
+    warnings = sum(row["level"] == Level.WARNING.value for row in told["findings"])
+    fine = WARNED.format(count=warnings) if warnings else WELL
+    words = fine if told["healthy"] else WRONG
+    return tag("p", words, moment(told["at"]), class_="now good" if told["healthy"] else "now bad")
 
 
 def _findings(rows: list[View]) -> list[Html]:
@@ -80,7 +89,6 @@ def _fine(row: View) -> Html:
 async def logs(request: web.Request, do: Operations) -> Html:
     asked = {name: request.query.get(name, "") for name in FILTERS}
     told = await do.logs(0, 200, *(asked[name] for name in FILTERS))
-    others = len([one for one in told["nodes"] if one["id"] != told["node"]])
     query = urlencode({name: words for name, words in asked.items() if words})
     lines = tag(
         "ol",
@@ -94,7 +102,7 @@ async def logs(request: web.Request, do: Operations) -> Html:
         "Logs",
         LOGS_PLACE,
         _filter(asked),
-        tag("p", OTHER_NODES.format(count=others), class_="faint") if others else None,
+        tag("p", _whose(told), class_="faint"),
         tag(
             "div",
             tag("button", "Pause", type="button", id="pause", aria_pressed="false"),
@@ -107,6 +115,14 @@ async def logs(request: web.Request, do: Operations) -> Html:
         refreshed=False,
         script="logs.js",
     )
+
+
+def _whose(told: View) -> str:
+    """Name the node whose lines these are, and the live ones whose lines these aren't."""
+    here = next((one["label"] for one in told["nodes"] if one["id"] == told["node"]), "this process")
+    others = [one["label"] for one in told["nodes"] if one["id"] != told["node"]]
+    more = f" {OTHER_NODES.format(others=listed(others))}" if others else ""
+    return f"{THIS_NODE.format(label=here)}{more}"
 
 
 def log_link(run: str) -> Html:

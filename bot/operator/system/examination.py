@@ -10,7 +10,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -66,9 +66,11 @@ async def _end(child: Process) -> None:
 class Examination:
     """One look at a time, and what the last one found. Whoever asks meanwhile is told that one is under way."""
 
-    def __init__(self, *, settings_file: Callable[[], Path | None], now: Now) -> None:
+    def __init__(self, *, settings_file: Callable[[], Path | None], now: Now, leaves_out: str = "") -> None:
+        """`leaves_out` begins the ids of findings that whoever looks would cause."""
         self._settings_file = settings_file
         self._now = now
+        self._leaves_out = leaves_out
         self._lock = asyncio.Lock()
         self.last: Examined | None = None
 
@@ -81,5 +83,7 @@ class Examination:
         if self._lock.locked():
             return None
         async with self._lock:
-            self.last = await examined(self._settings_file(), self._now)
+            found = await examined(self._settings_file(), self._now)
+            kept = [one for one in found.findings if not (self._leaves_out and one["id"].startswith(self._leaves_out))]
+            self.last = replace(found, findings=kept)
             return self.last
