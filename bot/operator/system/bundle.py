@@ -37,7 +37,7 @@ PLAIN_SETTINGS: Final = re.compile(
     r"|accounts\[\d+\]\.channel|access\.(?:default|rooms)|rooms\[\d+\]\.(?:attention|busy)"
     r"|sessions\.(?:busy|restore)|budgets\.(?:over|unpriced)|guard\.(?:secrets|random|personal)"
     r"|log\.(?:level|format)|planning\.zone|tools\.shell\.sandbox|tools\.trusted|outbox\.unknown"
-    r"|policy\[\d+\]\.(?:decision|effect)|approvals\.to\[\d+\]"
+    r"|policy\[\d+\]\.(?:result|effect|tool)|approvals\.to\[\d+\]"
 )
 """Settings whose words are those of a vendor or of a closed set."""
 ADDRESS_SHAPE: Final = re.compile(
@@ -160,6 +160,20 @@ def frames_of(traceback: str) -> str:
         elif fault := FAULT.match(line):
             found.append(fault[1])
     return "\n".join(found)
+
+
+def nodes_told(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Nodes by number. What they are called says whose machine they run on."""
+    times = ("joined_at", "expires_at")
+    return [
+        {
+            "node": f"node {number}",
+            "id": row["id"] if ID_SHAPE.fullmatch(row["id"]) else NAMED,
+            "state": row["state"] if row["state"].isalpha() else NAMED,
+            **{name: row[name] for name in times},
+        }
+        for number, row in enumerate(rows, 1)
+    ]
 
 
 def metrics_told(page: str, scrub: Scrubber) -> str:

@@ -15,6 +15,7 @@ from bot.operator.system.bundle import (
     findings_told,
     lines_told,
     metrics_told,
+    nodes_told,
     settings_told,
     words_of_settings,
 )
@@ -87,7 +88,7 @@ class HealthApi(PartialApi):
                 "made_at": at(self._context.now()),
             },
             "settings": settings_told(shown, sources),
-            "nodes": [{**node_view(one), "label": f"node {number}"} for number, one in enumerate(nodes, 1)],
+            "nodes": nodes_told([node_view(one) for one in nodes]),
             "tables": await support.row_counts(),
             "accounts": [
                 {"account": f"account {number}", "state": one.standing.connection.value, "since": at(one.since)}
