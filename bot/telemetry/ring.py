@@ -41,11 +41,11 @@ class LogFilter:
     text: str = ""
     about: Collection[str] = field(default_factory=tuple)
 
-    def fits(self, line: LogLine, raw: str) -> bool:
+    def fits(self, line: LogLine) -> bool:
         least = LEVELS.index(self.level) if self.level in LEVELS else 0
         if line.level in LEVELS and LEVELS.index(line.level) < least:
             return False
-        if self.text and self.text.casefold() not in raw.casefold():
+        if self.text and self.text.casefold() not in "\n".join([line.event, *line.fields.values()]).casefold():
             return False
         return not self.about or any(value.startswith(one) for value in line.fields.values() for one in self.about)
 
@@ -78,18 +78,18 @@ class LogRing:
     def after(self, number: int, wanted: LogFilter, limit: int) -> list[LogLine]:
         """The newest `limit` lines that fit, oldest first, of those after `number`."""
         found: list[LogLine] = []
-        for line, raw in self._since(number):
-            if wanted.fits(line, raw):
+        for line in self._since(number):
+            if wanted.fits(line):
                 found.append(line)
                 if len(found) == limit:
                     break
         return found[::-1]
 
-    def _since(self, number: int) -> Iterator[tuple[LogLine, str]]:
+    def _since(self, number: int) -> Iterator[LogLine]:
         with self._lock:
             kept = [one for one in self._lines if one[0] > number]
         for own, raw in reversed(kept):
-            yield _read(own, raw), raw
+            yield _read(own, raw)
 
 
 EMPTY_RING: Final = LogRing(most_lines=0)
