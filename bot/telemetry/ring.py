@@ -19,7 +19,7 @@ LINE_CHARS: Final = 8_000
 """Of one line: a traceback is longer, and its end is in the log itself."""
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 OWN_FIELDS: Final = frozenset({"timestamp", "level", "event", "logger"})
-CUT: Final = " … cut here; the log itself has the rest"
+LINE_CUT: Final = " … cut here; the log itself has the rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _read(number: int, raw: str) -> LogLine:
     try:
         told: dict[str, Any] = json.loads(raw)
     except ValueError:
-        return LogLine(number, "", "", raw + (CUT if len(raw) == LINE_CHARS else ""), {})
+        return LogLine(number, "", "", raw + (LINE_CUT if len(raw) == LINE_CHARS else ""), {})
     if not isinstance(told, dict):
         return LogLine(number, "", "", raw, {})
     fields = {key: _words(value) for key, value in told.items() if key not in OWN_FIELDS}

@@ -69,12 +69,12 @@ from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
 
 if TYPE_CHECKING:
+    from runtime.store.cluster.support import SupportStore
     from runtime.store.knowledge.store import KnowledgeStore
     from runtime.store.logins.store import LoginStore
     from runtime.store.memory.finding.messages import MessageSearchStore
     from runtime.store.memory.finding.words import MemorySearchStore
     from runtime.store.memory.values import StateValueStore
-    from runtime.store.operations.support import SupportStore
     from runtime.store.processes.store import ProcessStore
     from runtime.store.programs.store import ProgramStore
     from runtime.store.shelf.search import ShelfStore
@@ -187,7 +187,7 @@ class Store:
             pushes=PushStore(*given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
-            support=late("runtime.store.operations.support", "SupportStore", *given),
+            support=late("runtime.store.cluster.support", "SupportStore", *given),
         )
 
     async def check(self) -> None:

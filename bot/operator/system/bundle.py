@@ -24,7 +24,7 @@ accounts by number, the doctor's findings, the last lines of the log, and metric
 It holds no messages, no names, no addresses of people, and no secrets. Texts of settings are told by their length; names
 that this installation knows, and what log lines quote, are taken out. Read it before you send it.
 """
-NAMED: Final = "(name)"
+NAME_HIDDEN: Final = "(name)"
 QUOTED: Final = "“…”"
 PATH_SHOWN: Final = "(path)"
 WORD_LEAST_CHARS: Final = 2
@@ -64,9 +64,9 @@ class Scrubber:
     def __call__(self, text: str) -> str:
         shown = QUOTED_SHAPE.sub(QUOTED, hide(text))
         if self._known is not None:
-            shown = self._known.sub(NAMED, shown)
+            shown = self._known.sub(NAME_HIDDEN, shown)
         for shape in (MAIL_SHAPE, ADDRESS_SHAPE):
-            shown = shape.sub(NAMED, shown)
+            shown = shape.sub(NAME_HIDDEN, shown)
         return PATH_SHAPE.sub(PATH_SHOWN, shown)
 
 
@@ -109,7 +109,7 @@ def _source(name: str, sources: Mapping[str, str]) -> str:
 
 def _plain_name(name: str) -> str:
     """The name as the reference has it: keys that somebody chose are left out."""
-    return re.sub(r"(?<=\.)[^.\[\]]*[^a-z0-9_.\[\]][^.\[\]]*", NAMED, name)
+    return re.sub(r"(?<=\.)[^.\[\]]*[^a-z0-9_.\[\]][^.\[\]]*", NAME_HIDDEN, name)
 
 
 def _value(name: str, value: object, *, is_own: bool) -> object:
@@ -168,8 +168,8 @@ def nodes_told(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             "node": f"node {number}",
-            "id": row["id"] if ID_SHAPE.fullmatch(row["id"]) else NAMED,
-            "state": row["state"] if row["state"].isalpha() else NAMED,
+            "id": row["id"] if ID_SHAPE.fullmatch(row["id"]) else NAME_HIDDEN,
+            "state": row["state"] if row["state"].isalpha() else NAME_HIDDEN,
             **{name: row[name] for name in times},
         }
         for number, row in enumerate(rows, 1)

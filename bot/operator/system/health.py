@@ -24,7 +24,7 @@ from bot.operator.views import View, at
 from bot.telemetry.ring import LEVELS, LogFilter, LogLine, LogRing
 from runtime.contract import Level
 from runtime.http.errors import Refusal
-from runtime.store.operations.support import NodeRow
+from runtime.store.cluster.support import NodeRow
 
 LOG_LINES_MOST: Final = 500
 BUNDLE_LINES: Final = 1_000

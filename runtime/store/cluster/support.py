@@ -12,11 +12,11 @@ from runtime.store.schema import accounts, identities, metadata, nodes, pairings
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, moment
 
-NODES = select(nodes.c.id, nodes.c.label, nodes.c.state, nodes.c.joined_at, nodes.c.expires_at).order_by(
+ALL_NODES = select(nodes.c.id, nodes.c.label, nodes.c.state, nodes.c.joined_at, nodes.c.expires_at).order_by(
     nodes.c.joined_at.desc()
 )
 REVISION_NOW = text("SELECT version_num FROM alembic_version")
-NAMES = (
+KNOWN_NAMES = (
     select(people.c.name),
     select(people.c.id),
     select(identities.c.identity),
@@ -68,7 +68,7 @@ class SupportStore(Base):
 
 
 def _nodes() -> Op[list[NodeRow]]:
-    rows = yield NODES, {}
+    rows = yield ALL_NODES, {}
     return [NodeRow(i, label, state, moment(joined), moment(expires)) for i, label, state, joined, expires in rows]
 
 
@@ -79,6 +79,6 @@ def _revision() -> Op[str]:
 
 def _names() -> Op[list[str]]:
     found: list[str] = []
-    for statement in NAMES:
+    for statement in KNOWN_NAMES:
         found += [row[0] for row in (yield statement, {})]
     return found
