@@ -205,14 +205,38 @@ class OperatorApi:
     @post("/pairings", Role.OWNER)
     async def pair(self, code: Word, name: Word = "", role: Word = "") -> View: ...
 
+    @post("/pairings/{id}/accept", Role.OWNER)
+    async def let_in(self, identity: str, name: Word = "", role: Word = "") -> View: ...
+
+    @post("/pairings/{id}/refuse", Role.OWNER)
+    async def turn_away(self, identity: str) -> View: ...
+
+    @get("/invitations")
+    async def invitations(self) -> list[View]: ...
+
+    @post("/invitations", Role.OWNER)
+    async def invite(self, role: Word = "user", until: Word = "1d", at: Word = "") -> View: ...
+
+    @post("/invitations/{id}/revoke", Role.OWNER)
+    async def revoke_invitation(self, which: str) -> View: ...
+
     @post("/people/{id}/role", Role.OWNER)
     async def set_role(self, name: str, role: Word) -> View: ...
 
     @post("/people/{id}/link", Role.OWNER)
-    async def link(self, name: str) -> View: ...
+    async def link(self, name: str, at: Word = "") -> View: ...
 
     @post("/people/{id}/rename", Role.OWNER)
     async def rename_person(self, name: str, new: Word) -> View: ...
+
+    @get("/people/{id}/merging")
+    async def merging(self, name: str, into: Word) -> View: ...
+
+    @get("/people/{id}/sessions")
+    async def sessions(self, name: str) -> list[View]: ...
+
+    @post("/people/{id}/end-session", Role.OWNER)
+    async def end_session(self, name: str, session: Word) -> View: ...
 
     @post("/people/{id}/merge", Role.OWNER)
     async def merge_people(self, name: str, into: Word) -> View: ...
@@ -266,6 +290,26 @@ class OperatorApi:
 
     @post("/guard/scanned", Role.OWNER)
     async def note_scan(self, counts: Form) -> View: ...
+
+    @get("/logs")
+    async def logs(
+        self,
+        after: Position = 0,
+        limit: int = 200,
+        level: str = "",
+        text: str = "",
+        trace: str = "",
+        room: str = "",
+    ) -> View: ...
+
+    @get("/doctor")
+    async def doctor(self) -> View: ...
+
+    @post("/doctor")
+    async def examine(self) -> View: ...
+
+    @get("/support")
+    async def support(self) -> View: ...
 
     @get("/schedules")
     async def schedules(self, state: str = "", room: str = "") -> list[View]: ...

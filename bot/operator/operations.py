@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from bot.operator.access.forgetting import ForgettingApi
+from bot.operator.access.invitations import InvitationsApi
 from bot.operator.access.logins import LoginsApi
 from bot.operator.access.tokens import TokensApi
 from bot.operator.actor import Actor
@@ -27,6 +28,7 @@ from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
+from bot.operator.system.health import HealthApi
 from bot.operator.system.models import ModelsApi
 from bot.operator.system.overview import OverviewApi
 from bot.operator.work.events import EventsApi
@@ -52,6 +54,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     RoomsApi,
     DeliveriesApi,
     OverviewApi,
+    HealthApi,
     ScansApi,
     ModelsApi,
     AgentsApi,
@@ -59,6 +62,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     AuditApi,
     EventsApi,
     PeopleApi,
+    InvitationsApi,
     ForgettingApi,
     TokensApi,
     LoginsApi,
