@@ -6,7 +6,7 @@ Its pages, and what they are made of, are loaded with the first that somebody op
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +18,10 @@ from bot.http.event_stream import EventStream
 from bot.http.joining import Joining
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
+from runtime.http.assets import Asset, answer, asset_of
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript", "logs.js": "text/javascript"}
+ASSETS: Final = ("console.css", "console.js", "logs.js")
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -93,10 +94,13 @@ def _serving(
 
 async def _asset(request: web.Request) -> web.Response:
     """The console's own style and script: nothing in them is secret."""
-    name = request.match_info["name"]
-    if name not in ASSETS:
+    asset = _kept_asset(request.match_info["name"])
+    if asset is None:
         raise web.HTTPNotFound
-    headers = {"Cache-Control": "no-cache"}
-    return web.Response(
-        body=(STATIC_FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers
-    )
+    return answer(request, asset)
+
+
+@cache
+def _kept_asset(name: str) -> Asset | None:
+    """Read with the first page that wants it."""
+    return asset_of(name, (STATIC_FOLDER / name).read_bytes()) if name in ASSETS else None

@@ -34,6 +34,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /readyz": OPEN,
     "GET /metrics": dict.fromkeys(ROLES, 403),
     "GET /static/{name}": OPEN,
+    "GET /static/{version}/{name}": OPEN,
     "GET /console/static/{name}": OPEN,
     "GET /link/{token}": LINK,
     "POST /link/{token}": LINK,

@@ -307,7 +307,15 @@ class FakeStore:
         asked = [row for row in self.asked if row.address == address and row.state is ApprovalState.PENDING]
         return RoomWork(next((row.state for row in self.ran if row.address == address), None), tuple(asked))
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         return View(tuple(self.said) if address == ROOM else (), self.working)
 
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
