@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, BrowserContext, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House
 from tests.e2e.seeding import BEGAN, MINUTE, ROOM, talk
@@ -60,9 +60,18 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         house.kill()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
+    """The owner's, signed in."""
+    async with window_of(browser) as window:
+        async with tab_in(window, house.link):
+            pass
+        yield window
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
-    async with tab_of(browser, house.link) as tab:
+async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
+    async with tab_in(window, house.url) as tab:
         await opened(tab)
         yield tab
 
