@@ -32,6 +32,8 @@ PLACES: Final = (
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),
+    ("/console/health", "Health"),
+    ("/console/logs", "Logs"),
 )
 HEADINGS: Final = {
     "/console": "Now",
@@ -92,21 +94,29 @@ TONES: Final = {
     "not accepted": "bad",
     "succeeded": "good",
     "read": "good",
+    "warning": "ask",
+    "error": "bad",
+    "critical": "bad",
+    "revoked": "over",
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True) -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`."""
+def page(title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "") -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` is one more of ours."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{title} · Signalbox"),
+        tag("meta", name="theme-color", content="#f7f6f2", media="(prefers-color-scheme: light)"),
+        tag("meta", name="theme-color", content="#13171b", media="(prefers-color-scheme: dark)"),
         tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        tag("link", rel="manifest", href="/static/app.webmanifest", crossorigin="use-credentials"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
         tag("script", src=f"{STATIC}/console.js", defer=True),
+        tag("script", src=f"{STATIC}/{script}", defer=True) if script else None,
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")
