@@ -182,6 +182,7 @@ from runtime.contract.rooms import (
 from runtime.contract.schedules import (
     Asker,
     DataCall,
+    Foreseen,
     Job,
     Misfire,
     Occurrence,
@@ -316,6 +317,7 @@ __all__ = [
     "FileRef",
     "Finding",
     "Flow",
+    "Foreseen",
     "Form",
     "FoundEntry",
     "Hands",
