@@ -342,7 +342,7 @@ class Timetable(Protocol):
     async def foresee(
         self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
     ) -> Foreseen:
-        """What would come of a wish, for a new schedule or as a change of one. Nothing is written; empty fields are no fault."""
+        """Tell what would come of a wish, for a new schedule or as a change of one. Empty fields are no fault."""
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         """The schedule called `name`, or with that id, which `asker` may see: of their room, or their own; operators all."""

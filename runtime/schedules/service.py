@@ -52,6 +52,8 @@ from runtime.store.protocol.schedules import Schedules
 from runtime.text.naming import meant
 
 DESTINATIONS: Final = 20
+NAMED_STATES: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED)
+"""States in which nothing else in its room may have its name."""
 NAME_TAKEN: Final = "That room already has a schedule called {name!r}. Choose another name."
 NO_TASK: Final = Task(TaskKind.PROMPT, "-")
 """Of a schedule that is only looked ahead at: its times don't depend on what is done then."""
@@ -284,7 +286,8 @@ class ScheduleService:
         return faults
 
     def _takes(self, one: Schedule, name: str, home: Address, old: Schedule | None) -> bool:
-        return one.name == name and one.home == home and (old is None or one.id != old.id)
+        is_other = old is None or one.id != old.id
+        return is_other and one.name == name and one.home == home and one.state in NAMED_STATES
 
     # ---------------------------------------------------------------------------------------------------- checking
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bot.accounts.naming import Named
+from bot.operator.lookups.posted import posted_view
+from bot.operator.lookups.run_turns import OPEN_STATES, repeat_of
 from bot.operator.lookups.spans import Span, spans_of
 from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
 from runtime.contract import RunId
 from runtime.domain.runs import RunState
+from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
 from runtime.store.protocol import RunRow, StepRow
 from runtime.text.glyphs import in_full
@@ -32,7 +35,24 @@ class RunsApi(PartialApi):
         row, steps = found
         view = await self._one_entitled(run_view(row, *self._names))
         took, spans = spans_of(row, steps, self._context.now())
-        return {**view, "seconds": took, "steps": list(map(step_view, steps, spans))}
+        again = await repeat_of(self._context, row)
+        return {
+            **view,
+            "seconds": took,
+            "steps": list(map(step_view, steps, spans)),
+            "can_stop": row.state in OPEN_STATES,
+            "can_repeat": again.occurrence is not None,
+            "why_not_again": again.why,
+            "then": again.then,
+            "posted": await self._posted(row.id),
+        }
+
+    async def _posted(self, run: RunId) -> list[View]:
+        """Messages in which its answer stands: that of a schedule has the origin of its instant."""
+        one = await self._store.schedules.occurrence_of(run)
+        origins = [f"run:{run}", *([origin_of(one.id)] if one else [])]
+        rows = await self._store.operations.posted(origins)
+        return await self._entitled([posted_view(self._context, row) for row in rows])
 
 
 def run_view(row: RunRow, named: Named, called: Named) -> View:
@@ -49,6 +69,7 @@ def run_view(row: RunRow, named: Named, called: Named) -> View:
         "error": row.error,
         "signals": list(row.signals),
         "cost_micros": row.cost_micros,
+        "trigger": row.trigger,
     }
 
 

@@ -76,7 +76,8 @@ async def test_what_is_planned_is_listed_with_its_next_five(house: House) -> Non
     assert (morning["when"], morning["zone"]) == ("every weekday at 09:00 (Europe/Berlin)", "Europe/Berlin")
     assert morning["task"] == "Good morning.\n\n# A heading"
     shown = await house.api.schedule("Morning")
-    assert shown == {**morning, "history": []}
+    assert shown == {**morning, "history": [], "source": shown["source"]}
+    assert shown["source"].endswith("signalbox.toml:7"), "where it can be changed"
 
 
 async def test_one_is_added_changed_and_removed(house: House) -> None:
