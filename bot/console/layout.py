@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ PLACES: Final = (
     ("/console/grants", "Grants"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/reports", "Reports"),
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
@@ -95,8 +96,8 @@ TONES: Final = {
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True) -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`."""
+def page(title: str, path: str, *content: str | None, refreshed: bool = True, scripts: Sequence[str] = ()) -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `scripts` are its own."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -106,7 +107,7 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True) ->
         tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
-        tag("script", src=f"{STATIC}/console.js", defer=True),
+        *(tag("script", src=f"{STATIC}/{name}", defer=True) for name in ("console.js", *scripts)),
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")
@@ -188,7 +189,7 @@ def _sidebar(path: str) -> Html:
     talk = tag("a", "Conversations", href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
     folded = tag("details", tag("summary", here[1]), _places(path), class_="folded")
-    return tag("header", brand, talk, _places(path), folded, class_="sidebar")
+    return tag("header", tag("div", brand, talk, _places(path), folded, class_="side"), class_="sidebar")
 
 
 def _places(path: str) -> Html:

@@ -15,7 +15,6 @@ from bot.console import (
     models_page,
     people_page,
     pieces,
-    schedules_page,
     tasks_page,
     trace_page,
 )
@@ -26,9 +25,12 @@ from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.overview import page as overview_page
 from bot.console.runs import pages as run_pages
+from bot.console.schedules import pages as schedule_pages
+from bot.console.schedules import reports_page
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
+from bot.operator.views import View
 from runtime.domain.deliveries import DeliveryState
 from runtime.text.glyphs import legible
 
@@ -49,7 +51,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
             pieces.delivery_link(row),
             badge(row["state"]),
             row["kind"],
-            pieces.plain(row["text"]),
+            _line(row),
             str(row["attempts"]),
             where(row),
             pieces.mend(row),
@@ -58,6 +60,12 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
     )
     tabbed = tabs("State", "/console/outbox", DeliveryState, state)
     return page("Outbox", "/console/outbox", tabbed, table("Deliveries", heads, lines))
+
+
+def _line(row: View) -> Html:
+    """How it begins; and why it isn't on screen, where somebody should know."""
+    why = tag("small", legible(row["reason"]), class_="why") if row["reason"] else None
+    return tag("span", pieces.plain(row["text"]), why)
 
 
 async def _delivery(request: web.Request, do: Operations) -> Html:
@@ -71,7 +79,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
             ("Created", moment(row["created_at"])),
             ("Settled", moment(row["settled_at"])),
             ("Not before", moment(row["not_before"])),
-            *([("Reason", row["reason"])] if row["reason"] else []),
+            *([("Reason", legible(row["reason"]))] if row["reason"] else []),
         ]
     )
     heads = ("Part", "State", "Attempts", "Checks", "Last attempt", "Receipt")
@@ -116,10 +124,13 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "newest trace": trace_page.newest,
     "outbox": _outbox,
     "people": people_page.people,
+    "reports": reports_page.reports,
     "run": run_pages.run,
     "runs": run_pages.runs,
-    "schedule": schedules_page.schedule,
-    "schedules": schedules_page.schedules,
+    "schedule": schedule_pages.schedule,
+    "schedule form": schedule_pages.edited_schedule,
+    "schedules": schedule_pages.schedules,
+    "new schedule": schedule_pages.new_schedule,
     "skills": skill_pages.skills,
     "task": tasks_page.task,
     "tasks": tasks_page.tasks,

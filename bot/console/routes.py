@@ -18,7 +18,7 @@ from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
+ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript", "schedules.js": "text/javascript"}
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -49,10 +49,13 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/outbox", page("outbox")),
         web.get("/console/outbox/{id}", page("delivery")),
         web.get("/console/people", page("people")),
+        web.get("/console/reports", page("reports")),
         web.get("/console/runs", page("runs")),
         web.get("/console/runs/{id}", page("run")),
         web.get("/console/schedules", page("schedules")),
+        web.get("/console/schedules/new", page("new schedule")),
         web.get("/console/schedules/{id}", page("schedule")),
+        web.get("/console/schedules/{id}/edit", page("schedule form")),
         web.get("/console/skills", page("skills")),
         web.get("/console/tasks", page("tasks")),
         web.get("/console/tasks/{id}", page("task")),

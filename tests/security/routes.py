@@ -233,6 +233,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/people",
             "GET /console/runs",
             "GET /console/runs/{id}",
+            "GET /console/reports",
             "GET /console/schedules",
             "GET /console/schedules/new",
             "GET /console/schedules/{id}",

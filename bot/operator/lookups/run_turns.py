@@ -17,6 +17,7 @@ from runtime.contract import (
     OccurrenceState,
     RunId,
     ScheduleState,
+    TaskKind,
     Trigger,
 )
 from runtime.domain.ids import digest
@@ -38,6 +39,10 @@ CALLED_BY_A_PROGRAM: Final = "Another program asked for it. Only that can ask ag
 SCHEDULE_GONE: Final = "Its schedule was deleted, so there is nothing to run again."
 TRIED_AGAIN: Final = "It failed, and its schedule will try again."
 RAN_AGAIN: Final = "It was run again already."
+OWN_PAGES: Final = {
+    TaskKind.WORKFLOW: "It is a workflow: its own page resumes it where it stopped.",
+    TaskKind.GOAL: "It works towards a goal. Set the goal again in its conversation.",
+}
 REASONS: Final = {
     Trigger.CHILD: HANDED_ON,
     Trigger.CHILD_ENDED: HANDED_ON,
@@ -72,6 +77,8 @@ async def repeat_of(has: OperatorContext, row: RunRow) -> Repeat:
         return Repeat(why=RAN_AGAIN, then=done.run_id or "")
     if one.state is OccurrenceState.PLANNED:
         return Repeat(why=TRIED_AGAIN)
+    if one.report and one.report.task.kind in OWN_PAGES:
+        return Repeat(why=OWN_PAGES[one.report.task.kind])
     if one.report is None:
         schedule = await has.store.schedules.schedule(one.schedule)
         if schedule is None or schedule.state is ScheduleState.REMOVED:

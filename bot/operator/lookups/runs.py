@@ -8,7 +8,7 @@ from bot.operator.lookups.run_turns import OPEN_STATES, repeat_of
 from bot.operator.lookups.spans import Span, spans_of
 from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
-from runtime.contract import RunId
+from runtime.contract import Occurrence, RunId, TaskKind
 from runtime.domain.runs import RunState
 from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
@@ -44,12 +44,23 @@ class RunsApi(PartialApi):
             "can_repeat": again.occurrence is not None,
             "why_not_again": again.why,
             "then": again.then,
-            "posted": await self._posted(row.id),
+            **await self._origin(row.id),
         }
 
-    async def _posted(self, run: RunId) -> list[View]:
-        """Messages in which its answer stands: that of a schedule has the origin of its instant."""
+    async def _origin(self, run: RunId) -> View:
+        """What began it, where that has a page; and the messages in which its answer stands."""
         one = await self._store.schedules.occurrence_of(run)
+        schedule = await self._store.schedules.schedule(one.schedule) if one and not one.report else None
+        kind = one.report.task.kind if one and one.report else ""
+        return {
+            "schedule": {"id": schedule.id, "name": schedule.name} if schedule else None,
+            "workflow": one.id if one and kind == TaskKind.WORKFLOW else "",
+            "goal": one.id if one and kind == TaskKind.GOAL else "",
+            "posted": await self._posted(run, one),
+        }
+
+    async def _posted(self, run: RunId, one: Occurrence | None) -> list[View]:
+        """That of a schedule has the origin of its instant."""
         origins = [f"run:{run}", *([origin_of(one.id)] if one else [])]
         rows = await self._store.operations.posted(origins)
         return await self._entitled([posted_view(self._context, row) for row in rows])
@@ -59,7 +70,7 @@ def run_view(row: RunRow, named: Named, called: Named) -> View:
     return {
         "id": row.id,
         "state": row.state,
-        "agent": row.session.partition("|")[0],
+        "agent": row.agent or row.session.partition("|")[0],
         "address": named(row.address),
         "room": called(row.address),
         "requester": row.requester,

@@ -21,7 +21,7 @@ from runtime.store.delivery.moves import LOCK_DELIVERY
 from runtime.store.delivery.open_deliveries import PARTS_OF, part_of
 from runtime.store.protocol import DeliveryRow, Posted, RoomWork, RunRow, StepRow
 from runtime.store.runs.suspects import AT_WORK
-from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps, usage
+from runtime.store.schema import approvals, deliveries, parts, people, runs, sessions, signals, steps, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
@@ -36,8 +36,14 @@ RUN_COLUMNS = (
     runs.c.iterations,
     runs.c.error,
     runs.c.trigger,
+    sessions.c.agent,
 )
-ALL_RUNS = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).order_by(runs.c.started_at.desc())
+ALL_RUNS = (
+    select(*RUN_COLUMNS)
+    .outerjoin(people, people.c.id == runs.c.requester)
+    .outerjoin(sessions, sessions.c.key == runs.c.session)
+    .order_by(runs.c.started_at.desc())
+)
 RUNS = narrowed(ALL_RUNS.limit(bindparam("n", type_=Integer)), state=runs.c.state, address=runs.c.address)
 RUN = ALL_RUNS.where(runs.c.id == bindparam("run"))
 WORDS_OF_RUN = (
@@ -157,7 +163,7 @@ SUSPECTS = select(func.count()).select_from(runs).where(*AT_WORK)
 
 
 def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
-    run, session, address, state, name, started, ended, iterations, error, trigger = row
+    run, session, address, state, name, started, ended, iterations, error, trigger, agent = row
     words = yield WORDS_OF_RUN, {"run": run}
     return RunRow(
         RunId(run),
@@ -172,6 +178,7 @@ def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
         tuple(w[0] for w in words),
         (yield from cost_of(RunId(run))),
         Trigger(trigger),
+        agent or "",
     )
 
 

@@ -40,6 +40,7 @@ class RunRow:
     signals: tuple[str, ...] = ()
     cost_micros: int = 0
     trigger: Trigger = Trigger.UNKNOWN
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
