@@ -63,7 +63,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
 
 
 def _line(row: View) -> Html:
-    """How it begins; and why it isn't on screen, where somebody should know."""
+    """Its first words; and why it isn't on screen, where somebody should know."""
     why = tag("small", legible(row["reason"]), class_="why") if row["reason"] else None
     return tag("span", pieces.plain(row["text"]), why)
 

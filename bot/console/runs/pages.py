@@ -51,7 +51,7 @@ async def run(request: web.Request, do: Operations) -> Html:
 
 
 def _turns(run: View) -> Html:
-    """What can be done with it; in place of a button that would do nothing, the reason."""
+    """Buttons for what can be done with it; in place of one that would do nothing, the reason."""
     if run["can_stop"]:
         return _button(run, "stop", "Stop", "Stop this run, and all below it? What it did stays done.")
     if run["can_repeat"]:

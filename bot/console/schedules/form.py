@@ -209,7 +209,7 @@ def _name(row: View) -> Iterator[Html]:
 
 
 def _more(row: View) -> Html:
-    """What seldom needs another value."""
+    """Fields that seldom need another value."""
     terms = row.get("terms", {})
     cost = f"{terms['max_cost']:g}" if terms.get("max_cost") else None
     moments = "Such as 2026-12-01 at 9:00, or tomorrow at 9."

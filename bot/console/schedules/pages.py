@@ -189,7 +189,7 @@ def _posts(one: View) -> Html | str:
 
 
 def _turn(row: View, *, whole: bool = False) -> Html:
-    """What can be done with it: all of it where it is `whole`."""
+    """Buttons for what can be done with it: for all of that where it is `whole`."""
     verbs = [*TURNS.get(row["state"], ()), "run"]
     change = None
     if whole and not row["by_file"]:

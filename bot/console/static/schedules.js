@@ -116,6 +116,7 @@ class Picker {
     this.#input.addEventListener("blur", () => setTimeout(() => this.#close(), 150));
     this.#list.addEventListener("pointerdown", (event) => this.#press(event));
     this.#chips.addEventListener("click", (event) => this.#remove(event));
+    root.closest("form").addEventListener("reset", () => (this.#chips.replaceChildren(), this.#kept()));
   }
 
   get chosen() {

@@ -48,7 +48,7 @@ class RunsApi(PartialApi):
         }
 
     async def _origin(self, run: RunId) -> View:
-        """What began it, where that has a page; and the messages in which its answer stands."""
+        """The page of what began it; and the messages in which its answer stands."""
         one = await self._store.schedules.occurrence_of(run)
         schedule = await self._store.schedules.schedule(one.schedule) if one and not one.report else None
         kind = one.report.task.kind if one and one.report else ""
@@ -60,7 +60,7 @@ class RunsApi(PartialApi):
         }
 
     async def _posted(self, run: RunId, one: Occurrence | None) -> list[View]:
-        """That of a schedule has the origin of its instant."""
+        """Messages with its answer: one of a schedule has the origin of its instant."""
         origins = [f"run:{run}", *([origin_of(one.id)] if one else [])]
         rows = await self._store.operations.posted(origins)
         return await self._entitled([posted_view(self._context, row) for row in rows])

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-HEAD: Final = re.compile(r"\s*\[{1,2}\s*(?P<table>[^\]]+?)\s*\]{1,2}\s*(?:#.*)?")
-NAME: Final = re.compile(r"\s*name\s*=.*")
+TABLE_HEAD: Final = re.compile(r"\s*\[{1,2}\s*(?P<table>[^\]]+?)\s*\]{1,2}\s*(?:#.*)?")
+NAME_LINE: Final = re.compile(r"\s*name\s*=.*")
 
 
 def line_of(file: Path | None, name: str) -> str:
@@ -27,9 +27,9 @@ def _names(lines: list[str]) -> list[tuple[int, object]]:
     """Numbers of lines that name a schedule, with the names."""
     found, is_schedule = list[tuple[int, object]](), False
     for number, line in enumerate(lines, 1):
-        if head := HEAD.fullmatch(line):
+        if head := TABLE_HEAD.fullmatch(line):
             is_schedule = head["table"] == "schedules"
-        elif is_schedule and NAME.fullmatch(line):
+        elif is_schedule and NAME_LINE.fullmatch(line):
             found.append((number, _value(line)))
     return found
 
