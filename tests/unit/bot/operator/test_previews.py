@@ -123,7 +123,8 @@ async def test_a_run_of_a_schedule_is_run_again_once_and_links_to_its_report(hou
     assert (run["can_stop"], run["can_repeat"]) == (False, True)
     [post] = run["posted"]
     assert post["link"].startswith(f"/#{ROOM}/{post['id']}.")
-    first = await house.api.run_again(begun["run"])
+    pressed = await asyncio.gather(*(house.api.run_again(begun["run"]) for _ in range(3)), return_exceptions=True)
+    first = next(one for one in pressed if isinstance(one, dict))
     with pytest.raises(Refusal, match="run again already"):
         await house.api.run_again(begun["run"])
     assert (await ended(house, first["then"]))["posted"]
