@@ -13,7 +13,6 @@ from bot.console import (
     children_page,
     grants_page,
     models_page,
-    people_page,
     pieces,
     tasks_page,
     trace_page,
@@ -24,6 +23,8 @@ from bot.console.layout import badge, facts, moment, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.overview import page as overview_page
+from bot.console.people import pages as people_pages
+from bot.console.people import person as person_pages
 from bot.console.runs import pages as run_pages
 from bot.console.schedules import pages as schedule_pages
 from bot.console.schedules import reports_page
@@ -123,7 +124,9 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "models": models_page.models,
     "newest trace": trace_page.newest,
     "outbox": _outbox,
-    "people": people_page.people,
+    "people": people_pages.people,
+    "person": person_pages.person,
+    "merge": person_pages.merge,
     "reports": reports_page.reports,
     "run": run_pages.run,
     "runs": run_pages.runs,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.forms import OpenForm, no_form
-from runtime.contract.inbox import ReadInbox, empty_inbox
+from runtime.contract.inbox import ReadClosed, ReadInbox, empty_inbox, none_closed
 from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef, OwnMarks, Rated, no_marks, unrated
 
@@ -114,7 +114,7 @@ class View:
     """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
 
     `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
-    `edited` are entries before these whose text was replaced lately, each with its version.
+    `edited` are entries before these whose text was replaced lately, each with its version. `is_newest`: none come after these.
     """
 
     entries: tuple[Entry, ...]
@@ -123,6 +123,7 @@ class View:
     until: datetime | None = None
     trusted: str = ""
     edited: Mapping[str, int] = field(default_factory=dict)
+    is_newest: bool = True
 
 
 class History(Protocol):
@@ -140,8 +141,20 @@ class History(Protocol):
     async def is_untouched(self, address: Address) -> bool:
         """True if nothing was ever said or posted in this room."""
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
-        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
+        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first.
+
+        `after`: those that come next after an instant, with some before it. `around`: those about an entry; none where the
+        room has no such entry.
+        """
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
         """All that led to an answer in this room; nothing for any other entry."""
@@ -304,7 +317,7 @@ class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-    button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
+    button. `inbox` reads the questions that wait for somebody, `closed` what became of them. `rated` notes what people think of a message, and
     `own_marks` tells somebody's own.
     """
 
@@ -318,5 +331,6 @@ class AdapterContext:
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
     inbox: ReadInbox = empty_inbox
+    closed: ReadClosed = none_closed
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks

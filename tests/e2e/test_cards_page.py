@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
 
@@ -51,10 +51,19 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
+    """The owner's, signed in."""
+    async with window_of(browser) as window:
+        async with tab_in(window, house.link):
+            pass
+        yield window
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
+async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
     """The owner's page, in a conversation of its own."""
-    async with tab_of(browser, house.link) as tab:
+    async with tab_in(window, house.url) as tab:
         await tab.at("new-room").click()
         yield tab
 
@@ -287,14 +296,14 @@ async def test_lists_name_conversations_hide_nothing_and_break_no_name(tab: Tab)
 async def test_people_fit_a_phone(browser: Browser, house: House) -> None:
     async with tab_of(browser, house.link, viewport={"width": 390, "height": 800}) as tab:
         page = await console(tab, "/people")
-        for change in await page.locator("details").all():
+        for change in await page.locator("main details").all():
             await change.locator("summary").click()
         assert await page.evaluate(SIDEWAYS) == 0
 
 
 async def test_a_name_that_is_none_is_refused_in_words(tab: Tab) -> None:
     page = await console(tab, "/people")
-    await page.get_by_label(f"Change {LONG_NAME}").click()
+    await page.get_by_role("link", name=LONG_NAME).click()
     for name, words in (
         ("  ", "Write a name."),
         (f"Eve{TURNED}", '"Eve⟨U+202E⟩": it must not contain invisible characters'),

@@ -25,6 +25,8 @@ export const words = {
   undo: "Undo",
   nameOf: "Name of this conversation",
   save: "Save",
+  setUpModel: "Set up a model",
+  close: "Close",
   justNow: "just now",
   today: "Today",
   yesterday: "Yesterday",
@@ -71,7 +73,7 @@ export const words = {
   copyMessage: "Copy this message",
   quote: "Quote this message",
   copyLink: "Copy a link to this message",
-  gone: "That message can't be shown: it's older than what is loaded here, or it's gone.",
+  gone: "That message can't be shown: it's gone.",
   openInTab: "Open in a tab",
   closePicture: "Close the picture",
 
@@ -88,6 +90,9 @@ export const words = {
       [["I"], "Approvals that wait for you"],
       [["A"], "Approve the card in focus, in Approvals"],
       [["D"], "Deny the card in focus, in Approvals"],
+      [["J"], "Next card, in Approvals (or the arrow down)"],
+      [["K"], "Previous card, in Approvals (or the arrow up)"],
+      [["X"], "Select the card in focus, to decide several at once"],
       [["/"], "Write"],
       [["Esc"], "Close what is open"],
       [["?"], "This list"],
@@ -135,6 +140,7 @@ export const words = {
   denyWithReason: "Deny with a reason…",
   cancel: "Cancel",
   signOut: "Sign out",
+  signOutUnsent: "Some messages aren't sent yet. If you sign out now, they're lost. Sign out?",
   sendingAnswer: "Sending your answer…",
   answerTaken: "Got your answer.",
 
@@ -154,7 +160,36 @@ export const words = {
   danger: "danger",
   inboxCard: ({ tool, room }) => (room ? `${tool}, in ${room}` : tool),
   onlyThere: ({ tool, room }) => `May I run ${tool}? This can only be answered in ${room || "the room where it was asked"}.`,
+  inboxGone: "That question no longer waits for you.",
+  inboxClosed: {
+    approved: ({ by }) => (by ? `Approved by ${by}` : "Approved"),
+    denied: ({ by }) => (by ? `Denied by ${by}` : "Denied"),
+    answered: ({ by }) => (by ? `Answered by ${by}` : "Answered"),
+    expired: () => "Expired",
+    pending: () => "You approved it. It waits for others.",
+    void: () => "No longer needed",
+  },
+  because: (reason) => `Reason: ${reason}`,
+  whatWasAsked: "What was asked",
+  inboxChoose: ({ tool, room }) => (room ? `Select ${tool}, in ${room}` : `Select ${tool}`),
+  inboxChosen: (number) => (number === 1 ? "1 selected" : `${count(number)} selected`),
+  inboxApproveAll: (number) => `Approve ${count(number)}`,
+  inboxDenyAll: (number) => `Deny ${count(number)}`,
+  inboxDone: {
+    approve: (number) => (number === 1 ? "Approved 1 call." : `Approved ${count(number)} calls.`),
+    deny: (number) => (number === 1 ? "Denied 1 call." : `Denied ${count(number)} calls.`),
+  },
+  pressAgainAll: (number) => (number === 1 ? "One of these calls is dangerous. Press again to approve them all." : `${count(number)} of these calls are dangerous. Press again to approve them all.`),
   pressAgain: "This call is dangerous. Press A again to approve it.",
+
+  notify: {
+    turnOn: "Notify me on this device",
+    turnOff: "Stop notifications on this device",
+    isOn: "You're notified here of approvals and mentions while you aren't looking.",
+    blocked: "Notifications are blocked in this browser. Allow them in its settings for this site.",
+    unable: "This browser can't be notified here. It needs https; on an iPhone, add this page to the home screen first.",
+    failed: "The browser couldn't turn notifications on. Try again later.",
+  },
 
   // the agent at work
   ran: "Ran ",
@@ -180,6 +215,7 @@ export const words = {
   // files
   tooLarge: (mebibytes) => `Too large: at most ${mebibytes} MiB.`,
   uploading: (name) => `Uploading ${name}`,
+  notUploaded: (name) => `"${name}" wasn't uploaded. Try it again, or remove it, before you send.`,
   remove: (name) => `Remove ${name}`,
   moreFiles: (number) => `This list stops at ${count(number)} files. There are more.`,
 };

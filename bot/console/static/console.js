@@ -46,8 +46,9 @@ function scrollers(root) {
 // What a person is in the middle of must not be taken from under them.
 function isInUse(live) {
   const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== input.defaultValue);
+  const chosen = live.querySelector("[data-choose]:checked") !== null;
   const picked = [...live.querySelectorAll("select:has(option[selected])")].some((one) => !one.selectedOptions[0].defaultSelected);
-  return typed || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
+  return typed || chosen || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 
 let shown = null;
@@ -70,6 +71,7 @@ function replace(live, fresh) {
   if (preview) fresh.querySelector(".preview")?.replaceWith(preview); // somebody is looking at it
   localTimes(fresh);
   live.replaceWith(fresh);
+  counted();
   scrollers(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) (fresh.querySelector(focused) ?? document.getElementById("main")).focus();
@@ -127,6 +129,7 @@ function missing(form) {
 
 async function send(form, pressed) {
   const fields = fieldsOf(form, pressed);
+  if (form.dataset.link === "") fields.at = location.origin; // the address that this person knows us by
   const answer = await fetch(form.getAttribute("action"), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -149,6 +152,52 @@ function tellOf(form, error) {
   field?.focus();
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+function made(name, words, attributes = {}) {
+  const element = document.createElement(name);
+  if (words) element.textContent = words;
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
+/** The code of a link for a camera, dark on light in both colour schemes. */
+function drawn(code) {
+  const svg = document.createElementNS(SVG, "svg");
+  for (const [key, value] of Object.entries({ viewBox: `0 0 ${code.size} ${code.size}`, role: "img", "aria-label": "The link as a QR code", class: "qr" })) svg.setAttribute(key, value);
+  const light = document.createElementNS(SVG, "rect");
+  for (const [key, value] of Object.entries({ width: code.size, height: code.size, fill: "#ffffff" })) light.setAttribute(key, value);
+  const dark = document.createElementNS(SVG, "path");
+  for (const [key, value] of Object.entries({ d: code.path, fill: "#000000", "shape-rendering": "crispEdges" })) dark.setAttribute(key, value);
+  svg.append(light, dark);
+  return svg;
+}
+
+/** A link that is shown once: in a window of its own, which no refresh takes away. */
+function showLink(done) {
+  const window_ = made("dialog", "", { class: "link", "aria-labelledby": "link-title" });
+  const place = made("input", "", { readonly: "", "aria-label": "The link", value: done.url });
+  const copy = made("button", "Copy the link", { type: "button", class: "main" });
+  const close = made("button", "Close", { type: "button" });
+  const buttons = made("div", "", { class: "buttons" });
+  const told = made("p", "", { role: "status" });
+  copy.addEventListener("click", async () => {
+    place.select();
+    const copied = await navigator.clipboard?.writeText(done.url).then(() => true, () => false);
+    told.textContent = copied ? "Copied." : "It's selected: copy it with your keyboard.";
+  });
+  close.addEventListener("click", () => window_.close());
+  window_.addEventListener("close", () => window_.remove());
+  buttons.append(copy, close);
+  window_.append(made("h2", "A link, shown once", { id: "link-title" }), made("p", done.told));
+  if (done.note) window_.append(made("p", done.note, { class: "faint" }));
+  if (done.qr) window_.append(drawn(done.qr));
+  window_.append(place, buttons, told);
+  document.body.append(window_);
+  window_.showModal();
+  copy.focus();
+}
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.method === "get") return;
@@ -166,6 +215,7 @@ document.addEventListener("submit", async (event) => {
       sessionStorage.setItem(TOLD, done.told ?? "Saved."); // this page is about what is gone, or what it made
       location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)));
     }
+    if (done.url) showLink(done);
     tell(done.told ?? `Done. It's ${done.state} now.`);
     form.reset();
     force = true;
@@ -175,6 +225,97 @@ document.addEventListener("submit", async (event) => {
     buttons.forEach((button) => (button.disabled = false));
     if (!force || !form.dataset.then) await refresh({ force }).catch(() => {});
   }
+});
+
+// ---- questions: as on the page of conversations, with the same keys
+
+const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+const DECIDES = { a: "approve", d: "deny" };
+const ARMED_FOR_MS = 4000; // between the two presses for a dangerous call
+const TITLE = document.title;
+let armed = { what: "", at: 0 };
+
+const cards = () => [...document.querySelectorAll("article.card[tabindex]")];
+
+/** True if this is the second press of the same; the first one says so. */
+function sure(what, sentence) {
+  const again = armed.what === what && Date.now() - armed.at < ARMED_FOR_MS;
+  armed = again ? { what: "", at: 0 } : { what, at: Date.now() };
+  if (!again) tell(sentence);
+  return again;
+}
+
+/** How many questions wait: in the tab's title, on its icon and on that of the installed app. */
+function counted() {
+  if (!location.pathname.startsWith("/console/approvals")) return;
+  const number = cards().length;
+  document.title = number ? `(${number}) ${TITLE}` : TITLE;
+  const icon = number ? `/static/icon-${encodeURIComponent(number > 9 ? "9+" : number)}.svg` : "/static/icon.svg";
+  document.querySelector("link[rel=icon]").setAttribute("href", icon);
+}
+
+function step(event, by) {
+  const all = cards();
+  if (!all.length) return;
+  const here = all.findIndex((one) => one.contains(event.target));
+  event.preventDefault();
+  const next = all[here < 0 ? 0 : Math.min(all.length - 1, Math.max(0, here + by))];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function decide(event, choice) {
+  const card = event.target.closest("article.card[tabindex]");
+  const button = card?.querySelector(`button[name=choice][value=${choice}]:not(:disabled)`);
+  if (!button) return;
+  event.preventDefault();
+  const danger = card.dataset.danger === "" && choice === "approve";
+  if (!danger || sure(card.id, "This call is dangerous. Press A again to approve it.")) button.click();
+}
+
+function choose(event) {
+  const box = event.target.closest("article.card[tabindex]")?.querySelector("[data-choose]");
+  if (!box) return;
+  event.preventDefault();
+  box.click();
+}
+
+addEventListener("keydown", (event) => {
+  const busy = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
+  if (busy || event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (MOVES[key]) step(event, MOVES[key]);
+  else if (event.repeat) return;
+  else if (DECIDES[key]) decide(event, DECIDES[key]);
+  else if (key === "x") choose(event);
+});
+
+document.addEventListener("change", (event) => {
+  const bar = document.querySelector(".bulk");
+  if (!bar || !event.target.matches("[data-choose]")) return;
+  const number = document.querySelectorAll("[data-choose]:checked").length;
+  bar.hidden = number === 0;
+  bar.querySelector("span").textContent = number === 1 ? "1 selected" : `${number} selected`;
+});
+
+/** Each selected question is decided for itself, in the order in which they stand. */
+document.addEventListener("click", async (event) => {
+  const choice = event.target.dataset?.bulk;
+  if (!choice) return;
+  const chosen = cards().filter((card) => card.querySelector("[data-choose]")?.checked);
+  const danger = choice === "approve" && chosen.some((card) => card.dataset.danger === "");
+  if (danger && !sure(chosen.map(({ id }) => id).join(), "Some of these calls are dangerous. Press again to approve them all.")) return;
+  const buttons = [...event.target.closest(".bulk").querySelectorAll("button")];
+  buttons.forEach((button) => (button.disabled = true));
+  let done = 0;
+  let failed = "";
+  for (const card of chosen) {
+    const form = card.querySelector(`form:has(button[value=${choice}])`);
+    await send(form, form.querySelector(`button[value=${choice}]`)).then(() => (done += 1), (error) => (failed ||= error.message));
+  }
+  const verb = choice === "approve" ? "Approved" : "Denied";
+  tell(`${verb} ${done === 1 ? "1 call" : `${done} calls`}.${failed && ` ${failed}`}`, Boolean(failed));
+  await refresh({ force: true }).catch(() => {});
 });
 
 async function loop() {
@@ -198,5 +339,6 @@ if (before) tell(before);
 sessionStorage.removeItem(TOLD);
 localTimes(document);
 scrollers(document);
+counted();
 addEventListener("resize", () => scrollers(document));
 if (document.getElementById("live").dataset.refreshed === "") loop();

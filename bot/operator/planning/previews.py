@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -29,7 +29,7 @@ from runtime.contract import (
     TaskKind,
     Terms,
 )
-from runtime.errors import ToolRetry
+from runtime.errors import Retryable, ToolRetry
 from runtime.http.errors import Refusal
 from runtime.text.naming import folded
 
@@ -77,14 +77,14 @@ class PreviewsApi(PartialApi):
     async def destinations(self, query: str = "", limit: int = 100) -> list[View]:
         """Rooms that reports may go to, by name: those of accounts at work here, of every channel."""
         await self._context.refresh()
-        rooms = await self._rooms_known()
+        words, rooms = folded(query), await self._rooms_known()
         rows = [
-            {"name": name, "address": self._context.named(room), "channel": room.channel}
+            (room, {"name": name, "address": self._context.named(room), "channel": room.channel})
             for room, name in sorted(rooms.items(), key=lambda one: (one[1].casefold(), str(one[0])))
-            if self._is_served(room)
         ]
-        words = folded(query)
-        return [row for row in rows if words in folded(row["name"]) or words in folded(row["address"])][:limit]
+        found = [(room, row) for room, row in rows if words in folded(row["name"]) or words in folded(row["address"])]
+        served = await self._served({(room.channel, room.account): room for room, _ in found})
+        return [row for room, row in found if (room.channel, room.account) in served][:limit]
 
     # ----------------------------------------------------------------------------------------------- the pieces of it
 
@@ -119,7 +119,7 @@ class PreviewsApi(PartialApi):
 
     async def _rooms_in(self, given: Mapping[str, Any]) -> Sequence[Address]:
         try:
-            return self._schedules.rooms_in((await self._with_rooms(given)).get("to"))
+            return await self._schedules.rooms_in((await self._with_rooms(given)).get("to"))
         except Refusal as refusal:
             raise refusal.of_field("to") from None
 
@@ -163,10 +163,14 @@ class PreviewsApi(PartialApi):
             **named,
         }
 
-    def _is_served(self, room: Address) -> bool:
+    async def _served(self, accounts: Mapping[tuple[str, str], Address]) -> Collection[tuple[str, str]]:
+        """Accounts that are at work here, each looked for by a room of its own."""
+        return [account for account, room in accounts.items() if await self._is_served(room)]
+
+    async def _is_served(self, room: Address) -> bool:
         try:
-            return self._schedules.address_at(self._context.named(room)) is not None
-        except ValueError:
+            return await self._schedules.room_at(self._context.named(room)) is not None
+        except (ValueError, Retryable):
             return False
 
     def _chart(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from bot.accounts.alerts import AccountAlerts
@@ -27,7 +27,7 @@ from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
 from runtime.cluster.topics import LANES, PUSHES, SKILLS
-from runtime.contract import Address, Content, DeliveryId, Kind
+from runtime.contract import QUESTIONS, Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
@@ -58,6 +58,7 @@ def duties_of(
     yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
+    yield from [] if settings.database_file else [at.lookup.run]
     yield at.triggers.run
     yield _scheduler(base).run
     yield Expiry(
@@ -81,6 +82,7 @@ def duties_of(
     yield PushWatch(
         is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base, at)
     ).run
+    yield from _browser_telling(base, at)
     if engine.interceptors:
         yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
@@ -136,6 +138,28 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         tell=partial(_post_to_operators, base, at, engine),
     )
     yield sinks.run
+
+
+def _browser_telling(base: StorePhase, at: AccountsPhase) -> Iterator[Duty]:
+    """Tells browsers what waits for their people. Nothing of it is loaded where the settings don't turn it on."""
+    settings = base.settings
+    if settings.push.enabled:
+        from bot.push.telling import WEB_PUSH_TOOL, BrowserTelling
+        from bot.push.vapid import Vapid
+        from bot.wiring.events.pushes import push_way_of
+
+        way = cache(lambda: push_way_of(settings, WEB_PUSH_TOOL))
+        yield BrowserTelling(
+            store=base.store.web_push,
+            way=way,
+            vapid=cache(lambda: Vapid(way().sealer(), settings.push.subject)),
+            said=settings.push.words,
+            rights=lambda: at.live.gate().rights,
+            take=base.membership.take,
+            rung=base.notifier.listen(QUESTIONS),
+            now=base.store.now,
+            probe=base.probe,
+        ).run
 
 
 def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
@@ -219,7 +243,7 @@ def _scheduler(base: StorePhase) -> Scheduler:
 def _alerts(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> AccountAlerts:
     operators = base.settings.operators
     return AccountAlerts(
-        room=lambda: at.accounts.address(operators.room),
+        room=lambda: at.lookup.known(operators.room),
         after=operators.after,
         told=base.store.operations,
         post=engine.couriers.post,
@@ -306,7 +330,7 @@ async def _post_to_operators(
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
-    room = at.accounts.address(base.settings.operators.room)
+    room = at.lookup.known(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
     content = Content(told) if isinstance(told, str) else told

@@ -35,6 +35,7 @@ from runtime.contract import (
     Person,
     PersonId,
     Reaction,
+    ReadClosed,
     ReadInbox,
     Role,
     Room,
@@ -47,6 +48,7 @@ from runtime.contract import (
     View,
     WorkBehind,
     empty_inbox,
+    none_closed,
     room_topic,
 )
 from runtime.errors import StoreError
@@ -126,7 +128,15 @@ class FakeHistory:
     async def is_untouched(self, address: Address) -> bool:
         return address not in self.owners and address not in self.entries
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
         self.read.append(limit)
         edited = {e.id: e.version for e in older[:-limit] if e.version}
@@ -313,6 +323,7 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    closed: ReadClosed = none_closed,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -332,6 +343,7 @@ def build(
         clock,
         lambda: f"id{next(ids)}",
         inbox=inbox,
+        closed=closed,
         rated=ratings.rate,
         own_marks=ratings.marks,
     )
@@ -356,9 +368,10 @@ async def served(
     banner: str = "",
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    closed: ReadClosed = none_closed,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox, closed=closed)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:
