@@ -26,7 +26,7 @@ PLACE: Final = "/console/schedules"
 HEADS: Final = ("Name", "State", "Next", "When", "Room", "By", "Actions")
 PAST: Final = ("Planned", "State", "Took", "Posted", "Tries", "Reason", "Run")
 TASK_HEADS: Final = {"template": "Template", "report": "Report", "workflow": "Workflow"}
-SCRIPTS: Final = ("schedules.js",)
+SCRIPT: Final = "schedules.js"
 MISSED: Final[View] = {"skip": "skip", "once": "run once", "all": "run every one", "window": "run recent ones"}
 # What can be done with it, by its state.
 TURNS: Final = {"active": ("pause",), "paused": ("resume",), "ended": ()}
@@ -44,7 +44,7 @@ async def schedules(request: web.Request, do: Operations) -> Html:
 
 async def new_schedule(_request: web.Request, do: Operations) -> Html:
     form = schedule_form(await do.reports(), await _own_zone(do))
-    return page("New schedule", PLACE, form, refreshed=False, scripts=SCRIPTS)
+    return page("New schedule", PLACE, form, refreshed=False, script=SCRIPT)
 
 
 async def edited_schedule(request: web.Request, do: Operations) -> Html:
@@ -53,7 +53,7 @@ async def edited_schedule(request: web.Request, do: Operations) -> Html:
     if row["by_file"]:
         return page("Change schedule", PLACE, back, _in_file(row), refreshed=False)
     form = schedule_form(await do.reports(), row["zone"], row)
-    return page("Change schedule", PLACE, back, form, refreshed=False, scripts=SCRIPTS)
+    return page("Change schedule", PLACE, back, form, refreshed=False, script=SCRIPT)
 
 
 async def _own_zone(do: Operations) -> str:
@@ -76,7 +76,7 @@ async def schedule(request: web.Request, do: Operations) -> Html:
         _coming(row),
         tag("h2", "Last 20 runs"),
         table("Past runs", PAST, map(_past, row["history"])),
-        scripts=SCRIPTS,
+        script=SCRIPT,
     )
 
 

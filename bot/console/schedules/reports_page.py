@@ -32,7 +32,7 @@ async def reports(_request: web.Request, do: Operations) -> Html:
         _form(rows),
         planned,
         refreshed=False,
-        scripts=("schedules.js",),
+        script="schedules.js",
     )
 
 

@@ -21,6 +21,7 @@ from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.skills.watch import SkillWatch
+from bot.wiring.tools.peers import stopping_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
@@ -75,6 +76,7 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield from _of_logins(base, at, engine)
+    yield from _of_peers(base)
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
@@ -103,6 +105,12 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
         runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
         tell_login = partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
+
+
+def _of_peers(base: StorePhase) -> Iterator[Duty]:
+    """Tasks at agents of other systems, which end with their runs. Nothing is imported where none is set."""
+    if stopping := stopping_of(base.settings, base.store.peer_tasks, base.store.now):
+        yield stopping.run
 
 
 def _of_logins(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
