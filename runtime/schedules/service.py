@@ -34,6 +34,7 @@ from runtime.errors import ToolRetry
 from runtime.schedules.understanding import (
     SCHEDULE_NAME_MAX_CHARS,
     asker_name,
+    changed_task,
     checked_name,
     checked_task,
     coming,
@@ -115,7 +116,7 @@ class ScheduleService:
             return known  # the same wish again, after a kill
         now = self._now()
         rule = await self._rule(wanted, asker, now)
-        task, to = checked_task(wanted.task), await self._rooms(wanted.to, asker)
+        task, to = replace(checked_task(wanted.task), chain=asker.above), await self._rooms(wanted.to, asker)
         await self._within_quotas(asker, to[0], rule, now)
         schedule = self._drafted(wanted, asker, rule, task, to, now)
         return await self._written(replace(schedule, id=ident), asker, is_named=bool(wanted.name.strip()))
@@ -170,7 +171,7 @@ class ScheduleService:
         new = replace(
             old,
             name=checked_name(wanted.name) or old.name,
-            task=checked_task(wanted.task) if wanted.task else old.task,
+            task=changed_task(old.task, wanted.task, asker),
             to=to,
             terms=wanted.terms or old.terms,
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -117,6 +118,12 @@ def checked_task(task: Task | None) -> Task:
     if len(task.text) > TASK:
         raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.", "task")
     return task
+
+
+def changed_task(old: Task, wanted: Task | None, asker: Asker) -> Task:
+    """The work as it is from now on. What an agent changes stays within all agents above it; what people write is theirs."""
+    chain = tuple(dict.fromkeys((*old.chain, *asker.above))) if wanted is None or asker.agent else ()
+    return replace(checked_task(wanted) if wanted else old, chain=chain)
 
 
 def checked_name(name: str) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Locator, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
@@ -46,16 +44,6 @@ PLACES: Final = (
 )
 POSTED: Final = re.compile(r"^/#reports/[0-9A-Za-z]+\.[0-9]+$")
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
