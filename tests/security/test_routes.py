@@ -34,7 +34,13 @@ def routes(house: Running) -> dict[str, str]:
         if route.method != "HEAD":
             path = route.resource.canonical
             found[f"{route.method} {path}"] = path.format(
-                room=USERS_ROOM, name="deploys", token="wrong", path="a.txt", approval="a" * 20, id="nothing1"
+                room=USERS_ROOM,
+                version="v1",
+                name="deploys",
+                token="wrong",
+                path="a.txt",
+                approval="a" * 20,
+                id="nothing1",
             )
     return found
 
