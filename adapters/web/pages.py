@@ -18,7 +18,7 @@ from runtime.http.assets import Asset, answer, asset_of
 from runtime.http.authentication import Authenticator
 
 STATIC: Final = "/static"
-PLAIN: Final = b"/static/"
+UNVERSIONED: Final = b"/static/"
 VERSION_DIGITS: Final = 12
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
@@ -41,7 +41,7 @@ class Pages:
         self._vendored = files(__package__).joinpath("page", "vendor")
         self._assets |= {f"icon-{number}.svg": _badged(self._assets["icon.svg"], number) for number in BADGES}
         self._version = version_of(self._assets)
-        page = self._assets["index.html"].body.replace(PLAIN, f"{STATIC}/{self._version}/".encode())
+        page = self._assets["index.html"].body.replace(UNVERSIONED, f"{STATIC}/{self._version}/".encode())
         self._assets["index.html"] = asset_of("index.html", page)
         self._assets[SHELL] = _shell(self._assets, self._version, program)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -69,6 +70,7 @@ from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
 
 if TYPE_CHECKING:
+    from runtime.store.cluster.support import SupportStore
     from runtime.store.knowledge.store import KnowledgeStore
     from runtime.store.logins.store import LoginStore
     from runtime.store.memory.finding.messages import MessageSearchStore
@@ -82,6 +84,24 @@ if TYPE_CHECKING:
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
+
+LATE: Final[Mapping[str, tuple[str, str]]] = {
+    "shelf": ("shelf.search", "ShelfStore"),
+    "retention": ("operations.retention", "RetentionStore"),
+    "figures": ("operations.figures", "FigureStore"),
+    "texts": ("operations.texts", "TextStore"),
+    "processes": ("processes.store", "ProcessStore"),
+    "knowledge": ("knowledge.store", "KnowledgeStore"),
+    "memory_search": ("memory.finding.words", "MemorySearchStore"),
+    "message_search": ("memory.finding.messages", "MessageSearchStore"),
+    "embedding_costs": ("vectors.costs", "EmbeddingCostStore"),
+    "state_values": ("memory.values", "StateValueStore"),
+    "logins": ("logins.store", "LoginStore"),
+    "programs": ("programs.store", "ProgramStore"),
+    "web_push": ("web_push.store", "WebPushStore"),
+    "support": ("cluster.support", "SupportStore"),
+}
+"""Parts that are loaded with their first use: the module, and the class there."""
 
 CHECK = select(nodes.c.id).limit(1)
 
@@ -137,6 +157,7 @@ class Store:
     web_push: WebPushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
+    support: SupportStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -156,38 +177,26 @@ class Store:
             budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
-            shelf=late("runtime.store.shelf.search", "ShelfStore", *given),
             traces=TraceStore(*given),
             audit=AuditStore(*given),
-            retention=late("runtime.store.operations.retention", "RetentionStore", *given),
-            figures=late("runtime.store.operations.figures", "FigureStore", *given),
             queues=QueueStore(*given),
-            texts=late("runtime.store.operations.texts", "TextStore", *given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
-            processes=late("runtime.store.processes.store", "ProcessStore", *given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
             goals=GoalStore(*given),
-            knowledge=late("runtime.store.knowledge.store", "KnowledgeStore", *given),
             memories=MemoryStore(*given),
-            memory_search=late("runtime.store.memory.finding.words", "MemorySearchStore", *given),
             memory_vectors=VectorStore(MEMORY_VECTORS, driver, new_id, observer),
             knowledge_vectors=VectorStore(CHUNK_VECTORS, driver, new_id, observer),
-            message_search=late("runtime.store.memory.finding.messages", "MessageSearchStore", *given),
-            embedding_costs=late("runtime.store.vectors.costs", "EmbeddingCostStore", *given),
-            state_values=late("runtime.store.memory.values", "StateValueStore", *given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
-            logins=late("runtime.store.logins.store", "LoginStore", *given),
             triggers=TriggerStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
-            programs=late("runtime.store.programs.store", "ProgramStore", *given),
             pushes=PushStore(*given),
-            web_push=late("runtime.store.web_push.store", "WebPushStore", *given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
+            **{part: late(f"runtime.store.{module}", name, *given) for part, (module, name) in LATE.items()},
         )
 
     async def check(self) -> None:
