@@ -36,12 +36,12 @@ def routes(house: Running) -> dict[str, str]:
             path = route.resource.canonical
             found[f"{route.method} {path}"] = path.format(
                 room=USERS_ROOM,
+                version="v1",
                 name="deploys",
                 token="wrong",
                 path="a.txt",
                 approval="a" * 20,
                 id="nothing1",
-                version="1",
             )
     return found
 
