@@ -119,7 +119,15 @@ async def before_the_conversations_are_there(tab: Tab) -> AsyncIterator[None]:
         held.set()
 
 
+async def test_what_is_said_where_an_address_leads_goes_out_before_the_conversations_are_there(tab: Tab) -> None:
+    async with before_the_conversations_are_there(tab):
+        await tab.say("typed in haste")
+        await tab.reply("typed in haste")
+    await expect(tab.said("person")).to_have_count(1)
+
+
 async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent_then(tab: Tab) -> None:
+    await tab.page.evaluate("history.replaceState(null, '', location.pathname)")
     async with before_the_conversations_are_there(tab):
         await tab.at("composer").fill("typed in haste")
         await tab.at("composer").press("Enter")
