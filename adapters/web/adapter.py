@@ -38,12 +38,15 @@ from runtime.contract import (
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.text.emoji import any_emoji
+from runtime.text.words import marked
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
-STARTING: Final = "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+STARTING: Final = marked(
+    "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+)
 
-IDEAS: Final = ("What can you do?", "Which files are here?", "What is planned here?")
+IDEAS: Final = (marked("What can you do?"), marked("Which files are here?"), marked("What is planned here?"))
 """What people may begin with, where the model has no ideas of its own."""
 NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not take messages yet")
 

@@ -20,8 +20,9 @@ from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said,
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 
-NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
+NAMED_IN_SETTINGS: Final = marked("The settings name this conversation, so it can't be deleted. You can archive it.")
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
 
@@ -70,8 +71,8 @@ class Api:
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
                 "provider": self._authenticator.provider,
-                "banner": self._banner,
-                "ideas": list(self._ideas),
+                "banner": say(self._banner) if self._banner else "",
+                "ideas": list(map(say, self._ideas)),
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
             }

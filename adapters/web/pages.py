@@ -11,7 +11,9 @@ from typing import Final
 
 from aiohttp import web
 
+from adapters.web.translated import translated
 from runtime.http.authentication import Authenticator
+from runtime.text.words import ENGLISH, language
 
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
@@ -60,7 +62,7 @@ class Pages:
 
     async def index(self, request: web.Request) -> web.Response:
         await self._authenticator.visitor(request)
-        return self._answer(request, "index.html")
+        return self._answer(request, self._index())
 
     async def static(self, request: web.Request) -> web.Response:
         return self._answer(request, request.match_info["name"])
@@ -76,6 +78,15 @@ class Pages:
             return web.Response(body=asset.body, content_type=asset.content_type, charset="utf-8", headers=headers)
         headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return web.Response(body=asset.packed, content_type=asset.content_type, charset="utf-8", headers=headers)
+
+    def _index(self) -> str:
+        """The page in its reader's language, which is kept from the first one on."""
+        if (now := language()) == ENGLISH:
+            return "index.html"
+        name = f"index.{now}.html"
+        if name not in self._assets:
+            self._assets[name] = _asset(name, translated(self._assets["index.html"].body.decode(), now).encode())
+        return name
 
     def _library(self, name: str) -> Asset | None:
         """A script of others, kept from now on."""
