@@ -17,6 +17,8 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +36,7 @@ SCRIPTS: Final = (ROOT / "adapters" / "web" / "page", ROOT / "bot" / "console" /
 """Folders of scripts, each with a file of its texts for every language."""
 UNITS: Final = ("day", "hour", "minute", "second")
 """Nouns of `several` that are no literals."""
+NO_DATE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 PLACES: Final = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 JS_STRING: Final = r'"((?:[^"\\\n]|\\.)*)"'
 JS_T: Final = re.compile(rf"\bt\(\s*{JS_STRING}")
@@ -50,6 +53,7 @@ class Said(NamedTuple):
 Found = Mapping[Said, Sequence[tuple[str, int]]]
 
 
+@cache
 def found() -> Found:
     """Every text with the places where it is said."""
     places: dict[Said, list[tuple[str, int]]] = defaultdict(list)
@@ -119,6 +123,7 @@ def written(catalogue: Catalog) -> bytes:
 
 
 def compiled(catalogue: Catalog) -> bytes:
+    catalogue.creation_date = catalogue.revision_date = NO_DATE  # the same text is the same file
     out = io.BytesIO()
     write_mo(out, catalogue)
     return out.getvalue()

@@ -12,7 +12,7 @@ const plural = new Intl.PluralRules(locale);
 
 async function loaded() {
   try {
-    const answer = await fetch(`/static/words.${language}.json`);
+    const answer = await fetch(new URL(`words.${language}.json`, import.meta.url));
     return answer.ok ? await answer.json() : {};
   } catch {
     return {}; // in English it can still be used

@@ -26,6 +26,8 @@ export const words = {
   undo: t("Undo"),
   nameOf: t("Name of this conversation"),
   save: t("Save"),
+  setUpModel: t("Set up a model"),
+  close: t("Close"),
   justNow: t("just now"),
   today: t("Today"),
   yesterday: t("Yesterday"),
@@ -74,7 +76,7 @@ export const words = {
   copyMessage: t("Copy this message"),
   quote: t("Quote this message"),
   copyLink: t("Copy a link to this message"),
-  gone: t("That message can't be shown: it's older than what is loaded here, or it's gone."),
+  gone: t("That message can't be shown: it's gone."),
   openInTab: t("Open in a tab"),
   closePicture: t("Close the picture"),
 
@@ -184,6 +186,7 @@ export const words = {
   // files
   tooLarge: (mebibytes) => t("Too large: at most {mebibytes} MiB.", { mebibytes }),
   uploading: (name) => t("Uploading {name}", { name }),
+  notUploaded: (name) => t("\"{name}\" wasn't uploaded. Try it again, or remove it, before you send.", { name }),
   remove: (name) => t("Remove {name}", { name }),
   moreFiles: (number) => t("This list stops at {number} files. There are more.", { number: count(number) }),
 };

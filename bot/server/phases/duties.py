@@ -58,6 +58,7 @@ def duties_of(
     yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
+    yield from [] if settings.database_file else [at.lookup.run]
     yield at.triggers.run
     yield _scheduler(base).run
     yield Expiry(
@@ -219,7 +220,7 @@ def _scheduler(base: StorePhase) -> Scheduler:
 def _alerts(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> AccountAlerts:
     operators = base.settings.operators
     return AccountAlerts(
-        room=lambda: at.accounts.address(operators.room),
+        room=lambda: at.lookup.known(operators.room),
         after=operators.after,
         told=base.store.operations,
         post=engine.couriers.post,
@@ -306,7 +307,7 @@ async def _post_to_operators(
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
-    room = at.accounts.address(base.settings.operators.room)
+    room = at.lookup.known(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
     content = Content(told) if isinstance(told, str) else told

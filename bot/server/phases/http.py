@@ -128,7 +128,7 @@ def _operators(
         overhear=engine.couriers.overhear,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(base.settings, at.named, engine.door)),
-        schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, known.mask, at.called),
+        schedules=ScheduleOperations(engine.timetable, at.lookup.found, at.named, known.mask, at.called),
     )
 
 
@@ -193,7 +193,7 @@ def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Report
     return ReportOperations(
         store=base.store,
         reporters=engine.reporters,
-        address_at=at.accounts.address,
+        room_at=at.lookup.found,
         named=at.named,
         now=base.store.now,
         new_id=base.new_id,
