@@ -34,6 +34,10 @@ LOCALES: Final = ROOT / "runtime" / "text" / "locale"
 SPOKEN: Final = ("adapters", "bot", "runtime")
 SCRIPTS: Final = (ROOT / "adapters" / "web" / "page", ROOT / "bot" / "console" / "static")
 """Folders of scripts, each with a file of its texts for every language."""
+MEASURES: Final = re.compile(
+    r"from runtime\.text\.words import (?:\([^)]*|[^\n]*)\bseveral\b|^def several", re.MULTILINE
+)
+"""`several` that speaks; the one of `markup.moments` is for models and logs."""
 UNITS: Final = ("day", "hour", "minute", "second")
 """Nouns of `several` that are no literals."""
 NO_DATE: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,7 +84,7 @@ def in_python(source: str) -> Iterator[Said]:
             yield Said(texts[0])
         elif name == "say_many" and len(texts) > 1:
             yield Said(texts[0], texts[1])
-        elif name == "several" and texts and "runtime.markup.spoken import" in source:
+        elif name == "several" and texts and MEASURES.search(source):
             yield Said(f"{{number}} {texts[0]}", f"{{number}} {texts[0]}s")
     if "def several" in source and "UNITS" in source:
         yield from (Said(f"{{number}} {unit}", f"{{number}} {unit}s") for unit in UNITS)

@@ -23,10 +23,9 @@ from runtime.contract import (
 from runtime.markup import Document, parse, to_html, to_plain
 from runtime.markup.attachment import Abridged, folding
 from runtime.markup.moments import in_words
-from runtime.markup.spoken import several
 from runtime.markup.tree import CodeBlock, List, Paragraph, Strong
 from runtime.text.glyphs import legible, visible
-from runtime.text.words import say
+from runtime.text.words import say, several
 
 
 def render(delivery: Delivery) -> Wire:

@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
-from runtime.markup.spoken import several
-from runtime.text.words import marked, say, say_many
+from runtime.text.words import marked, say, say_many, several
 
 USUAL_AGENT: Final = "default"
 ONLY_OPERATORS_CHOOSE: Final = marked("Only operators and owners can choose who answers in a room.")

@@ -9,9 +9,8 @@ from typing import Final
 
 from runtime.contract import SPEND_MORE, Call, ModelReply, Usage
 from runtime.domain.schedules import NO_MODEL
-from runtime.markup.spoken import moment, several
 from runtime.policy.budgets import DOLLAR, MONEY, BudgetRules, Counter, Exceeded, Level, Scope
-from runtime.text.words import count, decimal, marked, say
+from runtime.text.words import count, decimal, marked, moment, say, several
 
 TITLES: Final = {
     Scope.DAY: marked("today's budget for everybody"),

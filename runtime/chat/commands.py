@@ -15,9 +15,8 @@ from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, R
 from runtime.domain.agents.naming import ASK
 from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS
 from runtime.domain.runs import RunState
-from runtime.markup.spoken import moment, roughly, several
 from runtime.text.glyphs import clip
-from runtime.text.words import count, decimal, marked, say
+from runtime.text.words import count, decimal, marked, moment, roughly, say, several
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""

@@ -12,9 +12,8 @@ from typing import Final
 from runtime.chat.cards import card_facts, open_cards
 from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
-from runtime.markup.spoken import listed, roughly, several
 from runtime.text.glyphs import in_a_line, plainly, visible
-from runtime.text.words import marked, say, say_many
+from runtime.text.words import listed, marked, roughly, say, say_many, several
 
 LISTED: Final = 5
 """Cards of one answer to `/approvals`: more would bury the chat."""

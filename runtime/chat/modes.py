@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import Address
-from runtime.markup.spoken import moment, roughly
 from runtime.policy.modes import MODE_WORDS, TRUSTED_MAX, Mode, RoomMode
-from runtime.text.words import marked, say
+from runtime.text.words import marked, moment, roughly, say
 
 AWAY_MAX: Final = timedelta(days=366)
 OFF: Final = frozenset({"off", "back", "end"})

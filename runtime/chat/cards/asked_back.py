@@ -10,9 +10,8 @@ from runtime.chat.cards.card_facts import home_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.domain.approvals import Approval, Home
 from runtime.domain.transcript import OURS
-from runtime.markup.spoken import listed, several
 from runtime.text.glyphs import clip, in_a_line, plainly
-from runtime.text.words import marked, say
+from runtime.text.words import listed, marked, say, several
 
 QUESTIONS_SHOWN: Final = (160, 80)
 """Characters of the newest question on a card, and of the one before; a card has room for no more."""

@@ -14,9 +14,8 @@ from difflib import unified_diff
 from typing import Final
 
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue, Json
-from runtime.markup.spoken import several
 from runtime.text.glyphs import fenced, in_full, plainly, visible
-from runtime.text.words import count, marked, say
+from runtime.text.words import count, marked, say, several
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 BLOCK_SIGN: Final = re.compile(r"^(\d*)([-+#=.)])")

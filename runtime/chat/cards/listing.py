@@ -14,9 +14,8 @@ from runtime.chat.cards.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, Effect, Mention, Whole
 from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home, choices
 from runtime.domain.ids import digest
-from runtime.markup.spoken import briefly, moment, several
 from runtime.text.glyphs import clip, plainly
-from runtime.text.words import marked, say
+from runtime.text.words import briefly, marked, moment, say, several
 
 OPEN_CARDS_MAX: Final = 5
 """Cards of one person that are open in one conversation; what is asked beyond them joins the last."""
@@ -158,9 +157,9 @@ def _asking(
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [head, below])))
     end = say(
-        "expires {expires_at} (in {briefly})",
+        "expires {expires_at} (in {left})",
         expires_at=moment(lead.expires_at),
-        briefly=briefly(lead.expires_at - now),
+        left=briefly(lead.expires_at - now),
     )
     parts = [
         head,

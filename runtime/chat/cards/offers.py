@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from runtime.contract import Address, Choice
 from runtime.domain.approvals import GRANTING, Approval, offered
-from runtime.markup.spoken import several
-from runtime.text.words import say
+from runtime.text.words import say, several
 
 
 def frozen(card: str, offers: Sequence[Choice], form: str, others: Sequence[str], plain: Sequence[Address]) -> str:

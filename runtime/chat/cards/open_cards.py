@@ -29,9 +29,8 @@ from runtime.contract import (
 )
 from runtime.domain.agents.delegation import STOPPED_AT
 from runtime.domain.approvals import OPTIONS, Approval, Home
-from runtime.markup.spoken import briefly, listed, moment
 from runtime.text.glyphs import clip, legible, plainly
-from runtime.text.words import marked, say
+from runtime.text.words import briefly, listed, marked, moment, say
 
 LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
@@ -108,15 +107,8 @@ def pending(
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
     if approval.kind is ApprovalKind.ANSWER:
         return _to_person(approval, now, how, whom, again=again, mentions=mentions)
-    left = briefly(approval.expires_at - now)
-    above = [
-        circumstances_of(
-            approval,
-            marked("asks"),
-            say("expires {expires_at} (in {left})", expires_at=moment(approval.expires_at), left=left),
-        )
-    ]
-    above += [reason_of(approval), request_of(approval, home=home)]
+    above = [circumstances_of(approval, marked("asks"), _ends(approval, now)), reason_of(approval)]
+    above.append(request_of(approval, home=home))
     call, is_whole = call_of(approval)
     card = question(
         approval.as_shown,
@@ -136,6 +128,11 @@ def pending(
         card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
     more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
     return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
+
+
+def _ends(approval: Approval, now: datetime) -> str:
+    left = briefly(approval.expires_at - now)
+    return say("expires {expires_at} (in {left})", expires_at=moment(approval.expires_at), left=left)
 
 
 def reason_of(approval: Approval) -> str:
@@ -190,11 +187,7 @@ def _to_person(
     buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
     is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
     listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
-    left = say(
-        "expires {expires_at} (in {briefly})",
-        expires_at=moment(approval.expires_at),
-        briefly=briefly(approval.expires_at - now),
-    )
+    left = _ends(approval, now)
     lines = [
         f"**{say('Reminder: ') if again else ''}{plainly(asking.question)}**",
         " · ".join(filter(None, [whom_for(approval, asking), left])),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from runtime.markup.spoken import listed
 from runtime.text.glyphs import clip, hidden, in_full
 from runtime.text.scripts import mixed
-from runtime.text.words import say, say_many
+from runtime.text.words import listed, say, say_many
 
 WORDS_NAMED: Final = 3
 WORD_MAX_CHARS: Final = 40

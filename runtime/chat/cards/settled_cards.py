@@ -36,10 +36,9 @@ from runtime.contract import (
 from runtime.domain.approvals import Approval, ApprovalState, Home, answer_of
 from runtime.domain.ids import digest
 from runtime.domain.transcript import ERROR
-from runtime.markup.spoken import moment, several
 from runtime.text.glyphs import clip, fenced, plainly, visible
 from runtime.text.outside import OPENS, unfenced
-from runtime.text.words import marked, say
+from runtime.text.words import marked, moment, say, several
 
 ENDED = {
     ApprovalState.APPROVED: marked("Approved"),
@@ -48,6 +47,8 @@ ENDED = {
     ApprovalState.EXPIRED: marked("Expired"),
     ApprovalState.VOID: marked("Withdrawn"),
 }
+ASKED: Final = marked("asked")
+"""Of whoever asked, once it is settled."""
 FURTHER: Final = {Choice.CONVERSATION: marked(" for this conversation"), Choice.ALWAYS: marked(" from now on")}
 """Words about a yes that holds for more than its call."""
 MARKS: Final = {
@@ -149,7 +150,7 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
-    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, marked("asked"))) else ""
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, ASKED)) else ""
     back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
     text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat.window_shares import beyond
-from runtime.markup.spoken import ago, several
-from runtime.text.words import count, decimal, marked, say
+from runtime.text.words import ago, count, decimal, marked, say, several
 
 SOURCES: Final[Mapping[str, str]] = {
     "set": marked("set in the settings"),

@@ -10,8 +10,7 @@ from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
-from runtime.markup.spoken import roughly
-from runtime.text.words import marked, say
+from runtime.text.words import marked, roughly, say
 
 NONE_HERE: Final = marked("No goal is at work here.")
 NOT_YET: Final = marked("The goal is about to begin. Write `{mark}goal stop` again in a moment.")

@@ -10,11 +10,10 @@ from typing import Final
 
 from runtime.contract import Choice, Effect, Field, Form
 from runtime.domain.approvals import Approval
-from runtime.markup.spoken import moment, several
 from runtime.policy.grant_patterns import AS_ASKED, SHELL_LINES, suggested
 from runtime.policy.grants import ANYBODY, EVERYWHERE, HERE, Grant, Wish, only_people, proposed_end, reach
 from runtime.text.glyphs import in_a_line, plainly
-from runtime.text.words import count, marked, say
+from runtime.text.words import count, marked, moment, say, several
 
 GRANTS_LISTED: Final = 20
 PATTERN_MAX_CHARS: Final = 80

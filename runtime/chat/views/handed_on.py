@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 from runtime.contract import Address, CardState, Child, ChildState, RunId, TaskCard, TaskCards
 from runtime.domain.agents.order_budgets import dollars
 from runtime.domain.runs import RunState
-from runtime.markup.spoken import ago, briefly, listed
 from runtime.text.glyphs import clip, legible, plainly
-from runtime.text.words import marked, say
+from runtime.text.words import ago, briefly, listed, marked, say
 
 NOTHING_HANDED_ON: Final = marked("Nothing of yours is handed on here.")
 ENDS_ALL: Final = marked("`{mark}stop` ends all work here.")

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runtime.contract import Address, Schedule, ScheduleState
-from runtime.markup.spoken import moment
-from runtime.text.words import count, marked, say
+from runtime.text.words import count, marked, moment, say
 
 SCHEDULES_LISTED: Final = 20
 HOW_TO: Final = marked("Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*.")

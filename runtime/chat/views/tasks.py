@@ -8,8 +8,7 @@ from typing import Final
 
 from runtime.contract import PostedTask, TaskState
 from runtime.domain.agents.tasks import plain, short_id
-from runtime.markup.spoken import roughly
-from runtime.text.words import marked, say
+from runtime.text.words import marked, roughly, say
 
 TASKS_LISTED: Final = 20
 HOW_TO: Final = marked("Say `{mark}task` and what to do: I'll work on it in the background and tell you here.")

@@ -8,8 +8,7 @@ from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.triggers.firing import WORDS_FOR
 from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.trigger import EventKind, TriggerState
-from runtime.markup.spoken import moment, several
-from runtime.text.words import say
+from runtime.text.words import moment, say, several
 
 
 def lines(kept: Sequence[KeptTrigger]) -> list[str]:

@@ -13,8 +13,7 @@ from runtime.domain.workflows.definition import Input, Workflow
 from runtime.domain.workflows.expressions import shown
 from runtime.domain.workflows.progress import OVER, Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError
-from runtime.markup.spoken import roughly, several
-from runtime.text.words import marked, say
+from runtime.text.words import marked, roughly, say, several
 
 LISTED: Final = 20
 NO_FLOWS: Final = marked("There are no workflows here. An operator adds them in `workflows/`.")
