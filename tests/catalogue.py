@@ -64,6 +64,8 @@ def found() -> Found:
     for path in sorted(path for top in SPOKEN for path in (ROOT / top).rglob("*.py")):
         for said in in_python(path.read_text(encoding="utf-8")):
             places[said].append((str(path.relative_to(ROOT)), 0))
+    for said in in_frame(FRAME.read_text(encoding="utf-8")):
+        places[said].append((str(FRAME.relative_to(ROOT)), 0))
     for folder in SCRIPTS:
         for path in sorted(folder.glob("*.js")):
             for said in in_script(path.read_text(encoding="utf-8")):
@@ -72,6 +74,20 @@ def found() -> Found:
         for text in texts_in(path.read_text(encoding="utf-8")):
             places[Said(text)].append((str(path.relative_to(ROOT)), 0))
     return places
+
+
+FRAME: Final = ROOT / "bot" / "console" / "layout.py"
+FRAME_TABLES: Final = frozenset({"PLACES", "HEADINGS", "TONES"})
+"""Tables of the console's frame whose words are said where they are shown: names of pages, and of states."""
+
+
+def in_frame(source: str) -> Iterator[Said]:
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in FRAME_TABLES:
+            value = node.value
+            told = value.keys if isinstance(value, ast.Dict) and node.target.id == "TONES" else ast.walk(node)
+            texts = (one.value for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str))
+            yield from (Said(text) for text in texts if not text.startswith("/"))
 
 
 def in_python(source: str) -> Iterator[Said]:
