@@ -102,7 +102,7 @@ def in_python(source: str) -> Iterator[Said]:
             yield Said(texts[0], texts[1])
         elif name == "several" and texts and MEASURES.search(source):
             yield Said(f"{{number}} {texts[0]}", f"{{number}} {texts[0]}s")
-    if "def several" in source and "UNITS" in source:
+    if "def several" in source and "TIME_UNITS" in source:
         yield from (Said(f"{{number}} {unit}", f"{{number}} {unit}s") for unit in UNITS)
 
 

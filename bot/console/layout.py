@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.console.html import Html, join, tag
 from bot.operator.views import View
-from runtime.text.words import ENGLISH, NAMES, language, say
+from runtime.text.words import ENGLISH, LANGUAGE_NAMES, language, say
 
 STATIC: Final = "/console/static"
 PLACES: Final = (
@@ -221,7 +221,7 @@ def _languages() -> Html:
     chosen = language()
     buttons = [
         tag("button", words, type="button", lang=name, data_language=name, aria_pressed=str(name == chosen).lower())
-        for name, words in NAMES.items()
+        for name, words in LANGUAGE_NAMES.items()
     ]
     return tag("div", *buttons, class_="languages", role="group", aria_label=say("Language"))
 

@@ -1,7 +1,7 @@
 """Words for people in their language: English stands in the sources, all others in catalogues (gettext).
 
 `say` is called where a text is made, for whoever reads it there: in a request of the page that is its reader, set by
-`LANGUAGE`; elsewhere the room that the words are for, set by `PLACE` or `said_at`, whose language `LANGUAGES` knows. In
+`LANGUAGE`; elsewhere the room that the words are for, set by `AT_PLACE` or `said_at`, whose language `LANGUAGES` knows. In
 English nothing is looked up, and no catalogue is loaded before somebody reads its language. What models read, what
 operators find in logs and on the command line, and the labels of buttons that decide are never said by this.
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gettext import GNUTranslations
 
 ENGLISH: Final = "en"
-NAMES: Final = {ENGLISH: "English", "de": "Deutsch"}
+LANGUAGE_NAMES: Final = {ENGLISH: "English", "de": "Deutsch"}
 """Each language that there is a catalogue for, in its own words; the one of the sources first."""
 READERS_MAX: Final = 10_000
 """Places whose readers' language is kept in mind."""
@@ -67,7 +67,7 @@ LANGUAGES: Final[ContextVar[Languages]] = ContextVar("languages", default=ALL_EN
 """The process sets it once, before its tasks begin."""
 LANGUAGE: Final[ContextVar[str]] = ContextVar("language", default="")
 """The reader's, within a request of the page or the console; empty: that of the place."""
-PLACE: Final[ContextVar[Hashable]] = ContextVar("place", default=None)
+AT_PLACE: Final[ContextVar[Hashable]] = ContextVar("place", default=None)
 """The room that words are for."""
 
 
@@ -76,7 +76,7 @@ def language() -> str:
     if now := LANGUAGE.get():
         return now
     known = LANGUAGES.get()
-    return ENGLISH if known.are_english else known.of(PLACE.get())
+    return ENGLISH if known.are_english else known.of(AT_PLACE.get())
 
 
 def say(text: str, /, **values: object) -> str:
@@ -109,11 +109,11 @@ def marked(text: str) -> str:
 @contextmanager
 def said_at(place: Hashable) -> Iterator[None]:
     """Words within are for people in `place`, whoever asks."""
-    before, there = LANGUAGE.set(""), PLACE.set(place)
+    before, there = LANGUAGE.set(""), AT_PLACE.set(place)
     try:
         yield
     finally:
-        PLACE.reset(there)
+        AT_PLACE.reset(there)
         LANGUAGE.reset(before)
 
 
@@ -140,19 +140,19 @@ def decimal(told: str) -> str:
 
 SWAPPED: Final = str.maketrans(",.", ".,")
 ISO_MINUTES: Final = "%Y-%m-%d %H:%M"
-FORMS: Final = {"de": "%d.%m.%Y, %H:%M"}
+INSTANT_FORMS: Final = {"de": "%d.%m.%Y, %H:%M"}
 """How an instant is written, where it is not as in ISO 8601."""
 
 
 SCHEME: Final = "time:"
 """Begins the address of a link that stands for an instant."""
-UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"))
+TIME_UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def moment(at: datetime, clocks: tzinfo = UTC) -> str:
     """`at` as Markdown, as `moments.moment` writes it; its words are for whoever has no clock of their own."""
     is_english = not LANGUAGE.get() and LANGUAGES.get().are_english
-    form = ISO_MINUTES if is_english else FORMS.get(language(), ISO_MINUTES)
+    form = ISO_MINUTES if is_english else INSTANT_FORMS.get(language(), ISO_MINUTES)
     words = f"{at.astimezone(clocks).strftime(form)} {'UTC' if clocks is UTC else f'({clocks})'}"
     return f"[{words}]({SCHEME}{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ})"
 
@@ -160,7 +160,7 @@ def moment(at: datetime, clocks: tzinfo = UTC) -> str:
 def roughly(length: timedelta) -> str:
     """A duration as one says it behind "in" and before "ago": its largest unit, rounded down."""
     seconds = max(0, int(length.total_seconds()))
-    for size, word in UNITS:
+    for size, word in TIME_UNITS:
         if seconds >= 2 * size or seconds == size:
             return several(seconds // size, word)
     return several(seconds, "second")
@@ -202,10 +202,10 @@ def chosen(wanted: str, accepted: str = "") -> str:
     >>> chosen("", "fr-CH, de-AT;q=0.9, en;q=0.8"), chosen("en", "de"), chosen("xx", "fr")
     ('de', 'en', '')
     """
-    if wanted in NAMES:
+    if wanted in LANGUAGE_NAMES:
         return wanted
     ranked = sorted(map(_ranked, accepted[:1000].split(",")), key=lambda one: -one[1])
-    return next((name for name, worth in ranked if worth > 0 and name in NAMES), "")
+    return next((name for name, worth in ranked if worth > 0 and name in LANGUAGE_NAMES), "")
 
 
 def _ranked(part: str) -> tuple[str, float]:
@@ -217,7 +217,7 @@ def _ranked(part: str) -> tuple[str, float]:
     return tag.strip().lower().partition("-")[0], worth
 
 
-@lru_cache(len(NAMES))
+@lru_cache(len(LANGUAGE_NAMES))
 def catalogue(name: str) -> GNUTranslations:
     """The catalogue of a language, which is loaded by its first reader."""
     from gettext import GNUTranslations
@@ -228,4 +228,4 @@ def catalogue(name: str) -> GNUTranslations:
 
 def others() -> Sequence[str]:
     """Languages beside that of the sources."""
-    return [name for name in NAMES if name != ENGLISH]
+    return [name for name in LANGUAGE_NAMES if name != ENGLISH]

@@ -47,7 +47,7 @@ ENDED = {
     ApprovalState.EXPIRED: marked("Expired"),
     ApprovalState.VOID: marked("Withdrawn"),
 }
-ASKED: Final = marked("asked")
+REQUEST_VERB: Final = marked("asked")
 """Of whoever asked, once it is settled."""
 FURTHER: Final = {Choice.CONVERSATION: marked(" for this conversation"), Choice.ALWAYS: marked(" from now on")}
 """Words about a yes that holds for more than its call."""
@@ -123,7 +123,7 @@ def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     if not who:
         return ""
     rule = say("rule {rule}", rule=plainly(approval.terms.rule)) if approval.terms.rule else ""
-    facts = [f"{who} {say(asks)}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
+    facts = [f"{who} {say(asks)}{where}", plainly(approval.tool), say(approval.effect.value), rule, *more]
     return " · ".join(filter(None, facts))
 
 
@@ -150,7 +150,7 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
-    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, ASKED)) else ""
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, REQUEST_VERB)) else ""
     back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
     text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)

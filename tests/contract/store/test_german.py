@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from runtime.contract import Address, Commanded
-from runtime.text.words import ENGLISH, LANGUAGES, PLACE, Languages
+from runtime.text.words import AT_PLACE, ENGLISH, LANGUAGES, Languages
 from tests.contract.store.stage import OTHER_ROOM, ROOM, Stage
 
 
@@ -15,7 +15,7 @@ def german_room(place: Hashable) -> str:
 
 
 async def answered(stage: Stage, name: str, at: Address) -> str:
-    PLACE.set(at)  # as the reception does it
+    AT_PLACE.set(at)  # as the reception does it
     await stage.take_in(replace(stage.signal(Commanded(name), at=at), message_id=f"m-{name}"))
     return (await stage.waiting(at))[-1].delivery.content.text
 

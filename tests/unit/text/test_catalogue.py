@@ -11,7 +11,18 @@ from typing import Any, Final, get_args
 import pytest
 
 from bot.settings.sections.rooms import Language
-from runtime.text.words import ENGLISH, LANGUAGE, LANGUAGES, NAMES, PLACE, Languages, catalogue, others, said_at, say
+from runtime.text.words import (
+    AT_PLACE,
+    ENGLISH,
+    LANGUAGE,
+    LANGUAGE_NAMES,
+    LANGUAGES,
+    Languages,
+    catalogue,
+    others,
+    said_at,
+    say,
+)
 from tests.catalogue import (
     PLACES,
     ROOT,
@@ -78,7 +89,7 @@ def test_what_is_compiled_is_what_is_written(language: str) -> None:
 
 
 def test_settings_know_the_languages_of_the_catalogues() -> None:
-    assert set(get_args(Language)) == set(NAMES)
+    assert set(get_args(Language)) == set(LANGUAGE_NAMES)
     assert set(others()) == {path.name for path in (ROOT / "runtime/text/locale").iterdir()}
 
 
@@ -98,7 +109,7 @@ def test_whoever_speaks_marks_what_they_say() -> None:
 
 def test_words_are_said_in_the_language_of_their_room() -> None:
     LANGUAGES.set(Languages(ENGLISH, {"here": "de", "there": "en"}.get))  # type: ignore[arg-type]  # a name is a place
-    PLACE.set("here")
+    AT_PLACE.set("here")
     assert say("New conversation") == "Neue Unterhaltung"
     with said_at("there"):
         assert say("New conversation") == "New conversation"
