@@ -17,6 +17,7 @@ from runtime.text.words import marked, say
 APPROVALS_PLACE: Final = "/console/approvals"
 OPEN_MOST: Final = 500
 """Open questions of one page."""
+KEYS: Final = marked("Keys: J and K move, A approves and D denies the card in focus, X selects it.")
 HEADS: Final = (marked("Decided"), marked("Question"), marked("Outcome"), marked("By"), marked("Room"))
 
 
@@ -31,7 +32,9 @@ async def approvals(request: web.Request, do: Operations) -> Html:
         APPROVALS_PLACE,
         _filter(pending, room, person),
         tag("h2", say("Waiting for you")),
+        tag("p", say(KEYS), class_="faint keys") if shown else None,
         *(pieces.question(row) for row in shown),
+        pieces.bulk() if len(shown) > 1 else None,
         None if shown else nothing(none),
         tag("h2", say("Closed")),
         table(say("Closed approvals"), HEADS, map(pieces.settled, decided)),

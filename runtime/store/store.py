@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from runtime.store.programs.store import ProgramStore
     from runtime.store.shelf.search import ShelfStore
     from runtime.store.vectors.costs import EmbeddingCostStore
+    from runtime.store.web_push.store import WebPushStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -133,6 +134,7 @@ class Store:
     feedback: FeedbackStore
     programs: ProgramStore
     pushes: PushStore
+    web_push: WebPushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
 
@@ -183,6 +185,7 @@ class Store:
             feedback=FeedbackStore(*given),
             programs=late("runtime.store.programs.store", "ProgramStore", *given),
             pushes=PushStore(*given),
+            web_push=late("runtime.store.web_push.store", "WebPushStore", *given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
         )

@@ -19,6 +19,8 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
+from bot.push.routes import PushRoutes
+from bot.push.vapid import Vapid
 from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
@@ -26,6 +28,7 @@ from bot.server.reload import in_words
 from bot.server.site import site_of
 from bot.settings.settings import Settings
 from bot.wiring.identities import written
+from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
@@ -62,14 +65,15 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
+    operators = replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter)
     site = site_of(
         at.accounts,
-        replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter),
+        operators,
         hosts=settings.web.names,
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
-        others=[*base.instruments.routes(), *at.auth.routes],
+        others=[*base.instruments.routes(), *at.auth.routes, *_push_routes(settings, operators)],
         hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
@@ -80,6 +84,13 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         control_token=token,
         forgetter=forgetter,
     )
+
+
+def _push_routes(settings: Settings, context: OperatorContext) -> list[web.RouteDef]:
+    """Routes of browsers that want to be told; where that is off they say so."""
+    sealer = login_sealer_of(settings)
+    vapid = cache(lambda: Vapid(sealer(), settings.push.subject)) if settings.push.enabled else None
+    return PushRoutes(context, sealer, vapid).routes()
 
 
 def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
