@@ -16,7 +16,7 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -64,8 +64,9 @@ def found() -> Found:
     for path in sorted(path for top in SPOKEN for path in (ROOT / top).rglob("*.py")):
         for said in in_python(path.read_text(encoding="utf-8")):
             places[said].append((str(path.relative_to(ROOT)), 0))
-    for said in in_frame(FRAME.read_text(encoding="utf-8")):
-        places[said].append((str(FRAME.relative_to(ROOT)), 0))
+    for path, name in TABLES:
+        for said in in_table(path, name):
+            places[said].append((str(path.relative_to(ROOT)), 0))
     for folder in SCRIPTS:
         for path in sorted(folder.glob("*.js")):
             for said in in_script(path.read_text(encoding="utf-8")):
@@ -76,16 +77,23 @@ def found() -> Found:
     return places
 
 
-FRAME: Final = ROOT / "bot" / "console" / "layout.py"
-FRAME_TABLES: Final = frozenset({"PLACES", "HEADINGS", "TONES"})
-"""Tables of the console's frame whose words are said where they are shown: names of pages, and of states."""
+TABLES: Final = (
+    (ROOT / "bot" / "console" / "layout.py", "PLACES"),
+    (ROOT / "bot" / "console" / "layout.py", "HEADINGS"),
+    (ROOT / "bot" / "console" / "layout.py", "TONES"),
+    (ROOT / "runtime" / "contract" / "signals.py", "COMMANDS"),
+)
+"""Tables whose words are said where they are shown: names of pages and of states, and what commands are for. Of a table by
+states the keys are shown, else the values."""
 
 
-def in_frame(source: str) -> Iterator[Said]:
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in FRAME_TABLES:
-            value = node.value
-            told = value.keys if isinstance(value, ast.Dict) and node.target.id == "TONES" else ast.walk(node)
+def in_table(path: Path, name: str) -> Iterator[Said]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            table = node.value
+            told: Iterable[ast.AST | None] = ast.walk(node)
+            if isinstance(table, ast.Dict):
+                told = table.keys if name == "TONES" else table.values
             texts = (one.value for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str))
             yield from (Said(text) for text in texts if not text.startswith("/"))
 

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from runtime.contract.people import Address, ApprovalId, Identity, SignalId
-from runtime.text.words import marked
 
 if TYPE_CHECKING:
     from runtime.contract.deliveries import Content
@@ -153,35 +152,35 @@ class Moved:
 Body = Said | Clicked | Stopped | Commanded | Amended | Moved
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "help": marked("What I can do, and these commands"),
-    "new": marked("Forget this conversation and start fresh"),
-    "context": marked("How full the model's window is"),
-    "compact": marked("Condense this conversation now"),
-    "stop": marked("Stop the work in this room"),
-    "status": marked("What's going on in this room"),
-    "approvals": marked("Questions waiting for you, with buttons"),
-    "agent": marked("Which agent answers here"),
-    "agents": marked("All agents, and how to reach them"),
-    "model": marked("Which model answers here"),
-    "think": marked("What I thought before my last answer"),
-    "usage": marked("Tokens and cost, for this room and for you"),
-    "schedules": marked("What's planned in this room"),
-    "task": marked("Work on something in the background, and tell you here"),
-    "tasks": marked("Tasks of this room, and how they stand"),
-    "goal": marked("Work on a goal in turns until another model accepts the result"),
-    "workflow": marked("Start a workflow: its steps are done one after another"),
-    "workflows": marked("Workflows, and how far those at work here are"),
-    "children": marked("What agents handed on for you here, and how it stands"),
-    "memory": marked("What I keep for you here"),
-    "forget": marked("Have me forget something for good"),
-    "docs": marked("Search the documents that I was given"),
-    "skills": marked("Skills for particular tasks, and how they stand"),
-    "skill": marked("Use a skill: its name, then what you want"),
-    "timezone": marked("The time zone for times you mention"),
-    "grants": marked("Calls I make without asking (for operators and owners)"),
-    "mode": marked("How much I may do here without asking"),
-    "away": marked("Have me ask others while you're away"),
-    "back": marked("Tell me you're back, so I ask you again"),
+    "help": "What I can do, and these commands",
+    "new": "Forget this conversation and start fresh",
+    "context": "How full the model's window is",
+    "compact": "Condense this conversation now",
+    "stop": "Stop the work in this room",
+    "status": "What's going on in this room",
+    "approvals": "Questions waiting for you, with buttons",
+    "agent": "Which agent answers here",
+    "agents": "All agents, and how to reach them",
+    "model": "Which model answers here",
+    "think": "What I thought before my last answer",
+    "usage": "Tokens and cost, for this room and for you",
+    "schedules": "What's planned in this room",
+    "task": "Work on something in the background, and tell you here",
+    "tasks": "Tasks of this room, and how they stand",
+    "goal": "Work on a goal in turns until another model accepts the result",
+    "workflow": "Start a workflow: its steps are done one after another",
+    "workflows": "Workflows, and how far those at work here are",
+    "children": "What agents handed on for you here, and how it stands",
+    "memory": "What I keep for you here",
+    "forget": "Have me forget something for good",
+    "docs": "Search the documents that I was given",
+    "skills": "Skills for particular tasks, and how they stand",
+    "skill": "Use a skill: its name, then what you want",
+    "timezone": "The time zone for times you mention",
+    "grants": "Calls I make without asking (for operators and owners)",
+    "mode": "How much I may do here without asking",
+    "away": "Have me ask others while you're away",
+    "back": "Tell me you're back, so I ask you again",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {
