@@ -35,6 +35,8 @@ PLACES: Final = (
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),
+    ("/console/health", "Health"),
+    ("/console/logs", "Logs"),
 )
 HEADINGS: Final = {
     "/console": "Now",
@@ -95,11 +97,15 @@ TONES: Final = {
     "not accepted": "bad",
     "succeeded": "good",
     "read": "good",
+    "warning": "ask",
+    "error": "bad",
+    "critical": "bad",
+    "revoked": "over",
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True) -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`."""
+def page(title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "") -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` is one more of ours."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -113,6 +119,7 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True) ->
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
         tag("script", src=f"{STATIC}/console.js", defer=True),
+        tag("script", src=f"{STATIC}/{script}", defer=True) if script else None,
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")

@@ -28,6 +28,7 @@ from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
+from bot.operator.system.health import HealthApi
 from bot.operator.system.models import ModelsApi
 from bot.operator.system.overview import OverviewApi
 from bot.operator.work.events import EventsApi
@@ -53,6 +54,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     RoomsApi,
     DeliveriesApi,
     OverviewApi,
+    HealthApi,
     ScansApi,
     ModelsApi,
     AgentsApi,

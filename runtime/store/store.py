@@ -69,6 +69,7 @@ from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
 
 if TYPE_CHECKING:
+    from runtime.store.cluster.support import SupportStore
     from runtime.store.knowledge.store import KnowledgeStore
     from runtime.store.logins.store import LoginStore
     from runtime.store.memory.finding.messages import MessageSearchStore
@@ -137,6 +138,7 @@ class Store:
     web_push: WebPushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
+    support: SupportStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -188,6 +190,7 @@ class Store:
             web_push=late("runtime.store.web_push.store", "WebPushStore", *given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
+            support=late("runtime.store.cluster.support", "SupportStore", *given),
         )
 
     async def check(self) -> None:

@@ -101,6 +101,14 @@ TABLE: Final[Mapping[str, Rights]] = {
     **dict.fromkeys(
         [
             "GET /console/agents",
+            "GET /console/health",
+            "GET /console/logs",
+            "GET /console/support.zip",
+            "GET /console/api/doctor",
+            "POST /console/api/doctor",
+            "GET /console/api/logs",
+            "GET /console/api/logs/stream",
+            "GET /console/api/support",
             "GET /console/people/{id}",
             "GET /console/people/{id}/merge",
             "GET /console/api/agents",

@@ -20,6 +20,7 @@ const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]];
 const NEAR_SECONDS = 7 * 86_400; // further away, a date says more
 const exact = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long" });
 const dated = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 const distant = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
 
 /** How long ago it was, or how far ahead it is; the date where that says more. */
@@ -35,7 +36,7 @@ function localTimes(root) {
     const date = new Date(time.dateTime);
     time.title = exact.format(date);
     if (time.dataset.relative === "") continue;
-    const told = time.dataset.exact === "" ? dated.format(date) : distance(date);
+    const told = time.dataset.clock === "" ? clock.format(date) : time.dataset.exact === "" ? dated.format(date) : distance(date);
     if (time.textContent !== told) time.textContent = told; // else what a person selects stays selected
   }
 }

@@ -19,6 +19,7 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.system.health_parts import HealthParts
 from bot.push.routes import PushRoutes
 from bot.push.vapid import Vapid
 from bot.server.phases.accounts import MIB, AccountsPhase
@@ -27,6 +28,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
 from bot.settings.settings import Settings
+from bot.telemetry.logs import last_lines
 from bot.wiring.identities import written
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.models.catalogue import catalogue_of
@@ -41,6 +43,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from adapters.webhook.adapter import Webhooks
+    from bot.operator.system.examination import Examination
     from bot.wiring.events.pushes import PushWay
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
@@ -176,8 +179,27 @@ def _known(base: StorePhase, at: AccountsPhase, engine: EnginePhase, web_identit
         files=partial(_files, base),
         keep=partial(_keep, base),
         push_way=cache(partial(push_way, settings)),
+        health=_health(base, at),
         logins=lambda: [table.name for table in settings.logins],
     )
+
+
+def _health(base: StorePhase, at: AccountsPhase) -> HealthParts:
+    """All of it as it is when somebody looks."""
+    return HealthParts(
+        node=lambda: base.membership.lease.node if base.membership.lease else "",
+        ring=last_lines,
+        examination=cache(partial(_examination, base)),
+        settings=lambda: (at.reload.settings.shown(), at.reload.settings.sources),
+        metrics=base.instruments.figures,
+    )
+
+
+def _examination(base: StorePhase) -> Examination:
+    """Made with the first look: few processes are ever asked."""
+    from bot.operator.system.examination import Examination
+
+    return Examination(settings_file=lambda: base.settings.file, now=base.store.now)
 
 
 def push_way(settings: Settings) -> PushWay:
