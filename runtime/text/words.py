@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ENGLISH: Final = "en"
 LANGUAGE_NAMES: Final = {ENGLISH: "English", "de": "Deutsch"}
 """Each language that there is a catalogue for, in its own words; the one of the sources first."""
+CHOICES_KEPT: Final = 128
+"""What browsers ask for: most ask for the same."""
 READERS_MAX: Final = 10_000
 """Places whose readers' language is kept in mind."""
 
@@ -196,6 +198,7 @@ def listed(names: Sequence[str]) -> str:
     return say("{names} and {last}", names=first, last=names[-1]) if first else "".join(names[-1:])
 
 
+@lru_cache(CHOICES_KEPT)
 def chosen(wanted: str, accepted: str = "") -> str:
     """The language of a reader: the one they chose, else the first that their browser accepts and we have.
 
