@@ -102,7 +102,7 @@ class ScheduleService:
             return known  # the same wish again, after a kill
         now = self._now()
         rule = await self._rule(wanted, asker, now)
-        task, to = checked_task(wanted.task), await self._rooms(wanted.to, asker)
+        task, to = replace(checked_task(wanted.task), chain=asker.above), await self._rooms(wanted.to, asker)
         await self._within_quotas(asker, to[0], rule, now)
         starts, ends = self._moment(wanted.starts, rule.zone, now), self._moment(wanted.ends, rule.zone, now)
         anchor = starts or now
@@ -145,7 +145,7 @@ class ScheduleService:
         new = replace(
             old,
             name=checked_name(wanted.name) or old.name,
-            task=checked_task(wanted.task) if wanted.task else old.task,
+            task=changed_task(old.task, wanted.task, asker),
             to=to,
             terms=wanted.terms or old.terms,
         )
@@ -417,6 +417,12 @@ def checked_task(task: Task | None) -> Task:
     if len(task.text) > TASK:
         raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
     return task
+
+
+def changed_task(old: Task, wanted: Task | None, asker: Asker) -> Task:
+    """The work as it is from now on. What an agent changes stays within all agents above it; what people write is theirs."""
+    chain = tuple(dict.fromkeys((*old.chain, *asker.above))) if wanted is None or asker.agent else ()
+    return replace(checked_task(wanted) if wanted else old, chain=chain)
 
 
 def checked_name(name: str) -> str:
