@@ -123,6 +123,8 @@ export const words = {
     ["/console/trace", t("Console: trace")],
     ["/console/events", t("Console: events")],
     ["/console/feedback", t("Console: feedback")],
+    ["/console/health", t("Console: health")],
+    ["/console/logs", t("Console: logs")],
   ],
 
   // a summary
