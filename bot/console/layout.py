@@ -19,6 +19,7 @@ PLACES: Final = (
     ("/console/grants", "Grants"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/reports", "Reports"),
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
@@ -214,7 +215,7 @@ def _sidebar(path: str) -> Html:
     talk = tag("a", say("Conversations"), href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
     folded = tag("details", tag("summary", say(here[1])), _places(path), class_="folded")
-    return tag("header", brand, talk, _places(path), folded, _languages(), class_="sidebar")
+    return tag("header", tag("div", brand, talk, _places(path), folded, _languages(), class_="side"), class_="sidebar")
 
 
 def _places(path: str) -> Html:

@@ -98,7 +98,7 @@ class OperatorContext:
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
-    program is called on its machine. `written` tells where the
+    program is called on its machine, and `settings_file` where its settings stand. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
@@ -108,6 +108,7 @@ class OperatorContext:
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
     their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something. `health` is what tells how this process is.
+    `message_link` is the address of a message on the web by its platform's id, empty where there is none.
     """
 
     store: Store
@@ -130,6 +131,7 @@ class OperatorContext:
     states: Callable[[], Sequence[State]] = tuple
     public_url: str = ""
     command: str = "signalbox"
+    settings_file: Path | None = None
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
@@ -157,6 +159,7 @@ class OperatorContext:
     push_way: Callable[[], PushWay] = no_push_way
     auth: AuthLayer = NO_AUTH
     is_named: IsNamed = nothing_named
+    message_link: Callable[[Address, str], str] = lambda address, message: ""
     health: HealthParts = field(default_factory=HealthParts)
 
     def effect_of(self, given: Granted) -> str:

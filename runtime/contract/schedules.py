@@ -307,6 +307,19 @@ class ScheduleRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A wish as it would be understood, and its next instants. `faults` tells what is wrong with its fields, by their names.
+
+    `when` is empty, and `instants` with it, where no time was named yet, or where the times are wrong.
+    """
+
+    when: str = ""
+    zone: str = ""
+    instants: Sequence[datetime] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
     """Person who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
 
@@ -331,6 +344,11 @@ class Timetable(Protocol):
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         """Change what `wanted` names."""
+
+    async def foresee(
+        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+    ) -> Foreseen:
+        """Tell what would come of a wish, for a new schedule or as a change of one. Empty fields are no fault."""
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         """The schedule called `name`, or with that id, which `asker` may see: of their room, or their own; operators all."""

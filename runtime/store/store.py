@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
 
-LATE: Final[Mapping[str, tuple[str, str]]] = {
+LATE_PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "shelf": ("shelf.search", "ShelfStore"),
     "retention": ("operations.retention", "RetentionStore"),
     "figures": ("operations.figures", "FigureStore"),
@@ -196,7 +196,7 @@ class Store:
             pushes=PushStore(*given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
-            **{part: late(f"runtime.store.{module}", name, *given) for part, (module, name) in LATE.items()},
+            **{part: late(f"runtime.store.{module}", name, *given) for part, (module, name) in LATE_PARTS.items()},
         )
 
     async def check(self) -> None:

@@ -87,8 +87,8 @@ def say(text: str, /, **values: object) -> str:
     >>> say("{who} chose {agent} here.", who="Ann", agent="ops")
     'Ann chose ops here.'
     """
-    if (LANGUAGE.get() or not LANGUAGES.get().are_english) and (now := language()) != ENGLISH:
-        text = catalogue(now).gettext(text)
+    if (LANGUAGE.get() or not LANGUAGES.get().are_english) and text and (now := language()) != ENGLISH:
+        text = catalogue(now).gettext(text)  # of no text it would tell about itself
     return text.format_map(values) if values else text
 
 

@@ -107,6 +107,7 @@ export const words = {
     ["/console/grants", t("Console: grants")],
     ["/console/runs", t("Console: runs")],
     ["/console/outbox", t("Console: outbox")],
+    ["/console/reports", t("Console: reports")],
     ["/console/schedules", t("Console: schedules")],
     ["/console/tasks", t("Console: tasks")],
     ["/console/children", t("Console: handed on")],

@@ -110,7 +110,7 @@ def test_whoever_speaks_marks_what_they_say() -> None:
 def test_words_are_said_in_the_language_of_their_room() -> None:
     LANGUAGES.set(Languages(ENGLISH, {"here": "de", "there": "en"}.get))  # type: ignore[arg-type]  # a name is a place
     AT_PLACE.set("here")
-    assert say("New conversation") == "Neue Unterhaltung"
+    assert (say("New conversation"), say("")) == ("Neue Unterhaltung", "")
     with said_at("there"):
         assert say("New conversation") == "New conversation"
     assert say("{who}, in {title}", who="Ann", title="{x}") == "Ann, in {x}"
