@@ -39,10 +39,13 @@ from runtime.contract import (
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.text.emoji import any_emoji
+from runtime.text.words import marked
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
-STARTING: Final = "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+STARTING: Final = marked(
+    "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+)
 
 NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not take messages yet")
 

@@ -21,9 +21,10 @@ from runtime.contract import AdapterContext, Address, ApprovalId, Body, FileRef,
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 
-NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
-NO_ENTRY: Final = "That message isn't there any more."
+NAMED_IN_SETTINGS: Final = marked("The settings name this conversation, so it can't be deleted. You can archive it.")
+NO_ENTRY: Final = marked("That message isn't there any more.")
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
 
@@ -74,8 +75,8 @@ class Api:
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
                 "provider": self._authenticator.provider,
-                "banner": self._banner,
-                "notice": self._notice,
+                "banner": say(self._banner) if self._banner else "",
+                "notice": say(self._notice) if self._notice else "",
                 "ideas": [idea_json(one) for one in self._ideas],
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,

@@ -40,6 +40,7 @@ from runtime.errors import StoreError
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import in_a_line, legible
+from runtime.text.words import marked, say
 
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken
@@ -49,7 +50,7 @@ ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
 STREAMS: Final = 128  # open at once by one person: a page holds one, and the connections are for everybody
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
-TOO_MANY: Final = f"You have {STREAMS} pages open here, which is the limit. Close one, then open this one again."
+TOO_MANY: Final = marked("You have {number} pages open here, which is the limit. Close one, then open this one again.")
 
 BEAT: Final = b": still here\n\n"
 QUESTIONS_CHANGED: Final = b"event: questions\ndata: {}\n\n"
@@ -206,7 +207,7 @@ class Events:
         # A page that left is noticed by its stream when something is written to it; here it counts no more at once.
         here = {one for one in self._open.get(who, ()) if not one.is_closing()}
         if len(here) >= STREAMS:
-            raise Refusal(429, TOO_MANY)
+            raise Refusal(429, say(TOO_MANY, number=STREAMS))
         self._open[who] = here | ({way} if way else set())
         feed = Feed()
         if address == self._rooms.inbox:  # which is no room: there is nothing to read

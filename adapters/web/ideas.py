@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from runtime.text.words import marked, say
+
 SALES: Final = """\
 month,revenue,costs
 January,42,31
@@ -30,17 +32,17 @@ class Idea:
 
 IDEAS: Final = (
     Idea(
-        "Draw a chart",
-        "From a small table, sales.csv, that comes along.",
-        "Draw revenue and costs in the attached table sales.csv as a line chart.",
+        marked("Draw a chart"),
+        marked("From a small table, sales.csv, that comes along."),
+        marked("Draw revenue and costs in the attached table sales.csv as a line chart."),
         *("sales.csv", SALES),
     ),
     Idea(
-        "Change something",
-        "I ask before I write a file. You decide.",
-        "Write a shopping list with oat milk, bread and coffee to the file shopping.txt.",
+        marked("Change something"),
+        marked("I ask before I write a file. You decide."),
+        marked("Write a shopping list with oat milk, bread and coffee to the file shopping.txt."),
     ),
-    Idea("Set a reminder", "It comes here in a minute.", "Remind me in 1 minute to stretch."),
+    Idea(marked("Set a reminder"), marked("It comes here in a minute."), marked("Remind me in 1 minute to stretch.")),
 )
 """For any model."""
 DEMO_IDEAS: Final = (
@@ -49,8 +51,9 @@ DEMO_IDEAS: Final = (
     Idea(*(IDEAS[2].title, IDEAS[2].about), "remind me in 1 minute to stretch"),
 )
 """The same in the phrases of the demo model."""
-DEMO_NOTICE: Final = "You're using the demo model."
+DEMO_NOTICE: Final = marked("You're using the demo model.")
 
 
 def idea_json(idea: Idea) -> dict[str, Any]:
-    return asdict(idea)
+    """In the language of whoever looks; the demo model's own phrases stay as it understands them."""
+    return asdict(idea) | {"title": say(idea.title), "about": say(idea.about), "text": say(idea.text)}

@@ -14,8 +14,10 @@ from typing import Final
 
 from aiohttp import web
 
+from adapters.web.translated import translated
 from runtime.http.assets import Asset, answer, asset_of
 from runtime.http.authentication import Authenticator
+from runtime.text.words import ENGLISH, language
 
 STATIC: Final = "/static"
 UNVERSIONED: Final = b"/static/"
@@ -56,7 +58,7 @@ class Pages:
 
     async def index(self, request: web.Request) -> web.Response:
         await self._authenticator.visitor(request)
-        return answer(request, self._assets["index.html"])
+        return answer(request, self._index())
 
     async def static(self, request: web.Request) -> web.Response:
         """A file. One of another version, which a page asks for that was open before an update, is the one of now."""
@@ -68,6 +70,16 @@ class Pages:
         if name == WORKER:
             told.headers["Service-Worker-Allowed"] = "/"  # it stands below the pages for which it keeps files
         return told
+
+    def _index(self) -> Asset:
+        """The page in its reader's language, which is kept from the first one on."""
+        if (now := language()) == ENGLISH:
+            return self._assets["index.html"]
+        name = f"index.{now}.html"
+        if name not in self._assets:
+            page = translated(self._assets["index.html"].body.decode(), now)
+            self._assets[name] = asset_of("index.html", page.encode())
+        return self._assets[name]
 
     def _library(self, name: str) -> Asset | None:
         """A script of others, kept from now on."""

@@ -11,6 +11,7 @@ from adapters.web.rooms import Rooms
 from runtime.contract import OwnMarks, Rated, Reaction
 from runtime.http import bodies
 from runtime.http.errors import Refusal
+from runtime.text.words import count, marked, say
 
 GOOD: Final = "👍"
 BAD: Final = "👎"
@@ -21,7 +22,9 @@ RATING_MARKS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 """What each answer of the page puts onto a message, and what it takes away."""
 RATING_WORDS_MAX_CHARS: Final = 1_000
-NOT_RATED: Final = "This message can't be rated: only the agent's answers and reports can, as long as they're kept."
+NOT_RATED: Final = marked(
+    "This message can't be rated: only the agent's answers and reports can, as long as they're kept."
+)
 
 
 class RatingsApi:
@@ -56,9 +59,15 @@ class RatingsApi:
             and isinstance(value, str)
             and value in RATING_MARKS
         ):
-            raise Refusal(400, "A rating has an `entry`, a `value` (up, down or none), and perhaps `words`.")
+            raise Refusal(400, say("A rating has an `entry`, a `value` (up, down or none), and perhaps `words`."))
         if len(words) > RATING_WORDS_MAX_CHARS:
-            raise Refusal(400, f"That's too long: at most {RATING_WORDS_MAX_CHARS:,} characters.")
+            raise Refusal(
+                400,
+                say(
+                    "That's too long: at most {number} characters.",
+                    number=count(RATING_WORDS_MAX_CHARS),
+                ),
+            )
         added, removed = RATING_MARKS[value]
         delivery = entry.partition(".")[0]
         reaction = Reaction(

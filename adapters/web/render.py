@@ -23,9 +23,10 @@ from runtime.contract import (
 )
 from runtime.markup import Document, parse, to_html, to_plain
 from runtime.markup.attachment import Abridged, folding
-from runtime.markup.moments import in_words, several
+from runtime.markup.moments import in_words
 from runtime.markup.tree import CodeBlock, List, Paragraph, Strong
 from runtime.text.glyphs import legible, visible
+from runtime.text.words import say, several
 
 
 def render(delivery: Delivery) -> Wire:
@@ -59,7 +60,10 @@ def html(content: Content, whole: Document | None = None) -> str:
     shown = [to_html(short.document)]
     if short.file:
         shown.append(
-            _details(f"Show all {several(len(short.file), 'character')}", to_html(Document((CodeBlock(short.file),))))
+            _details(
+                say("Show all {characters}", characters=several(len(short.file), "character")),
+                to_html(Document((CodeBlock(short.file),))),
+            )
         )
     if content.folded:
         shown.append(_folded(parse(content.folded)))
@@ -70,7 +74,7 @@ def _folded(document: Document) -> str:
     """Under its first line; several results of a list each keep their number."""
     first, *rest = document.blocks
     if isinstance(first, List):
-        return _details("Results", to_html(document))
+        return _details(say("Results"), to_html(document))
     return _details(to_plain(Document((first,))).strip().rstrip(":"), to_html(Document(tuple(rest))))
 
 

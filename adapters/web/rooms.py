@@ -11,12 +11,13 @@ from aiohttp import web
 from runtime.contract import Address, History, Identity, Role
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
+from runtime.text.words import heard_at, marked
 
 OWNERS_IN_MIND: Final = 10_000
 ROOM_NAME: Final = re.compile(r"[a-z0-9]{6,32}")
 INBOX_PLACE: Final = "inbox"
-UNOPENED: Final = "There is no such conversation. Open one on the page and say something in it first."
-NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
+UNOPENED: Final = marked("There is no such conversation. Open one on the page and say something in it first.")
+NO_ROOM: Final = marked("There is no such conversation, or it is somebody else's.")
 
 IsNamed = Callable[[Address], bool]
 """Whether the settings send something to this room."""
@@ -70,6 +71,8 @@ class Rooms:
         address = self.address(request.match_info["room"])
         if not await self._may_read(visitor, address):
             raise Refusal(404, NO_ROOM)
+        if self._owners.get(address) == visitor.identity:
+            heard_at(address)
         return visitor, address
 
     async def open_to_change(self, request: web.Request) -> tuple[Visitor, Address]:
@@ -85,6 +88,7 @@ class Rooms:
         if not (await self._may_read(visitor, address) or await self._may_begin(address)):
             raise Refusal(404, NO_ROOM)
         visitor.must_be_able_to_write()
+        heard_at(address)
         return visitor, address
 
     async def reach(self, address: Address) -> str | None:

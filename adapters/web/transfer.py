@@ -19,6 +19,7 @@ from adapters.web.files import Upload, listing
 from adapters.web.rooms import Rooms
 from runtime.contract import BOUNDLESS, UPLOADS, Address, NewId, PersonId, Shortage, Space, Workspaces, clean_name
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 from runtime.workspace.safe_fs import BadPath, reading
 
 TRANSFER_CHUNK_BYTES: Final = (
@@ -32,7 +33,7 @@ PICTURES: Final = {
     "image/gif": re.compile(rb"GIF8[79]a"),
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
-NO_FILE: Final = "There is no such file in this conversation."
+NO_FILE: Final = marked("There is no such file in this conversation.")
 DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -131,13 +132,18 @@ class FileTransfer:
             raise
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, f"The file is too large: at most {self._limit / 1024 / 1024:.4g} MiB can be uploaded.")
+        return Refusal(
+            413,
+            say(
+                "The file is too large: at most {limit} MiB can be uploaded.", limit=f"{self._limit / 1024 / 1024:.4g}"
+            ),
+        )
 
 
 def _refuse(shortage: Shortage | None) -> None:
     """Errors: Refusal when the disk is short, or the room or person has had its part."""
     if shortage:
-        raise Refusal(507, f"{shortage.words} The file wasn't stored.")
+        raise Refusal(507, say("{words} The file wasn't stored.", words=shortage.words))
 
 
 @contextmanager
@@ -147,21 +153,23 @@ def _disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in DISK_FULL:
-            raise Refusal(507, "Signalbox's disk is full, so the file wasn't stored.") from error
+            raise Refusal(507, say("Signalbox's disk is full, so the file wasn't stored.")) from error
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise Refusal(409, f"`{UPLOADS}` in this workspace isn't a folder, so the file wasn't stored.") from error
+            raise Refusal(
+                409, say("`{uploads}` in this workspace isn't a folder, so the file wasn't stored.", uploads=UPLOADS)
+            ) from error
         raise
 
 
 async def _file_field(request: web.Request) -> BodyPartReader:
     if request.content_type != "multipart/form-data":
-        raise Refusal(415, "Send the file as a form: multipart/form-data with a field `file`.")
+        raise Refusal(415, say("Send the file as a form: multipart/form-data with a field `file`."))
     try:
         field = await (await request.multipart()).next()
     except ValueError as error:
-        raise Refusal(400, "The form is malformed.") from error
+        raise Refusal(400, say("The form is malformed.")) from error
     if not isinstance(field, BodyPartReader) or field.name != "file":
-        raise Refusal(400, "The form must begin with a field named `file`.")
+        raise Refusal(400, say("The form must begin with a field named `file`."))
     return field
 
 
@@ -175,7 +183,7 @@ async def _chunks(field: BodyPartReader) -> AsyncIterator[bytes]:
                 yield bytes(gathered)
                 gathered.clear()
     except ValueError as error:
-        raise Refusal(400, "The form is malformed.") from error
+        raise Refusal(400, say("The form is malformed.")) from error
     yield bytes(gathered)
 
 

@@ -16,25 +16,37 @@ from bot.operator.views import View
 from runtime.contract import Role
 from runtime.domain.agents.lifecycle import AGENT_MOVES, AgentEvent
 from runtime.domain.agents.manifest import MAIN
-from runtime.markup.moments import several
 from runtime.text.glyphs import legible
+from runtime.text.words import count, marked, say, several
 
 AGENTS_PAGE: Final = "/console/agents"
-AGENT_HEADS: Final = ("Name", "State", "Model", "Answers in", "Tools", "Hands work to", "Bounds", "Actions")
+AGENT_HEADS: Final = (
+    marked("Name"),
+    marked("State"),
+    marked("Model"),
+    marked("Answers in"),
+    marked("Tools"),
+    marked("Hands work to"),
+    marked("Bounds"),
+    marked("Actions"),
+)
 UNTURNED_STATE: Final = "running"
 """State of an agent that nobody suspended or ended."""
 MOVE_WORDS: Final = {
-    AgentEvent.SUSPEND: ("Suspend", "Suspend {}? Messages for it wait until somebody resumes it."),
-    AgentEvent.RESUME: ("Resume", "Resume {}? It answers what waited."),
-    AgentEvent.TERMINATE: ("End", "End {} for good? Its work stops, its schedules end, and main answers in its rooms."),
+    AgentEvent.SUSPEND: (marked("Suspend"), marked("Suspend {name}? Messages for it wait until somebody resumes it.")),
+    AgentEvent.RESUME: (marked("Resume"), marked("Resume {name}? It answers what waited.")),
+    AgentEvent.TERMINATE: (
+        marked("End"),
+        marked("End {name} for good? Its work stops, its schedules end, and main answers in its rooms."),
+    ),
 }
 """Word of a move, and the question before it."""
 
 
 async def agents(_request: web.Request, do: Operations) -> Html:
-    how = tag("p", "Begin one with ", tag("code", "signalbox agents new NAME"), ".", class_="faint")
+    how = tag("p", say("Begin one with "), tag("code", "signalbox agents new NAME"), ".", class_="faint")
     lines = [_line(row, do.actor.person.role) for row in await do.agents()]
-    return page("Agents", AGENTS_PAGE, table("Agents", AGENT_HEADS, lines), how)
+    return page(say("Agents"), AGENTS_PAGE, table(say("Agents"), AGENT_HEADS, lines), how)
 
 
 def _line(row: View, role: Role) -> tuple[str, ...]:
@@ -45,7 +57,7 @@ def _line(row: View, role: Role) -> tuple[str, ...]:
         legible(row["answers"]),
         _tools(row),
         ", ".join(row["delegates_to"]) or "nobody",
-        ", ".join(_bounds(row)) or "none of its own",
+        ", ".join(_bounds(row)) or say("none of its own"),
         _actions(row, role),
     )
 
@@ -61,10 +73,10 @@ def _move(name: str, event: AgentEvent) -> Html:
     verb, question = MOVE_WORDS[event]
     return tag(
         "form",
-        tag("button", verb, type="submit"),
+        tag("button", say(verb), type="submit"),
         method="post",
         action=f"{ROOT}/agents/{quote(name, safe='')}/{event}",
-        data_ask=question.format(name),
+        data_ask=say(question, name=name),
     )
 
 
@@ -82,13 +94,17 @@ def _state(row: View) -> Html:
 def _tools(row: View) -> Html:
     """Number of its tools, and all of their names where somebody opens them."""
     names = tag("p", ", ".join(row["has"]) or "none", class_="faint")
-    return tag("details", tag("summary", f"{several(len(row['has']), 'tool')}, up to {row['effects']}"), names)
+    return tag(
+        "details",
+        tag("summary", say("{tools}, up to {effects}", tools=several(len(row["has"]), "tool"), effects=row["effects"])),
+        names,
+    )
 
 
 def _bounds(row: View) -> Iterator[str]:
     if row["budget_day"]:
         yield f"${row['budget_day']:,.2f} a day"
     if row["tokens_per_hour"]:
-        yield f"{row['tokens_per_hour']:,} tokens an hour"
+        yield say("{number} tokens an hour", number=count(row["tokens_per_hour"]))
     if row["tool_calls_per_minute"]:
-        yield f"{row['tool_calls_per_minute']:,} tool calls a minute"
+        yield say("{number} tool calls a minute", number=count(row["tool_calls_per_minute"]))

@@ -12,12 +12,13 @@ from bot.console.html import Html, tag
 from bot.console.layout import nothing, page, table
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.text.words import marked, say
 
 APPROVALS_PLACE: Final = "/console/approvals"
 OPEN_MOST: Final = 500
 """Open questions of one page."""
-KEYS: Final = "Keys: J and K move, A approves and D denies the card in focus, X selects it."
-HEADS: Final = ("Decided", "Question", "Outcome", "By", "Room")
+KEYS: Final = marked("Keys: J and K move, A approves and D denies the card in focus, X selects it.")
+HEADS: Final = (marked("Decided"), marked("Question"), marked("Outcome"), marked("By"), marked("Room"))
 
 
 async def approvals(request: web.Request, do: Operations) -> Html:
@@ -25,18 +26,18 @@ async def approvals(request: web.Request, do: Operations) -> Html:
     pending = await do.approvals("pending", OPEN_MOST, order="oldest")
     shown = [row for row in pending if room in ("", row["address"]) and person in ("", row["requester"])]
     decided = [row for row in await do.approvals(room=room, person=person) if row["state"] != "pending"]
-    none = "Nothing is waiting for you." if not (room or person) else "Nothing matching is waiting for you."
+    none = say("Nothing is waiting for you.") if not (room or person) else say("Nothing matching is waiting for you.")
     return page(
-        "Approvals",
+        say("Approvals"),
         APPROVALS_PLACE,
         _filter(pending, room, person),
-        tag("h2", "Waiting for you"),
-        tag("p", KEYS, class_="faint keys") if shown else None,
+        tag("h2", say("Waiting for you")),
+        tag("p", say(KEYS), class_="faint keys") if shown else None,
         *(pieces.question(row) for row in shown),
         pieces.bulk() if len(shown) > 1 else None,
         None if shown else nothing(none),
-        tag("h2", "Closed"),
-        table("Closed approvals", HEADS, map(pieces.settled, decided)),
+        tag("h2", say("Closed")),
+        table(say("Closed approvals"), HEADS, map(pieces.settled, decided)),
     )
 
 
@@ -48,9 +49,9 @@ def _filter(rows: Sequence[View], room: str, person: str) -> Html | None:
         return None
     return tag(
         "form",
-        _choice("room", "Room", "Every room", rooms.items(), room),
-        _choice("person", "Asked by", "Everybody", people.items(), person),
-        tag("button", "Show", type="submit"),
+        _choice("room", say("Room"), say("Every room"), rooms.items(), room),
+        _choice("person", say("Asked by"), say("Everybody"), people.items(), person),
+        tag("button", say("Show"), type="submit"),
         method="get",
         action=APPROVALS_PLACE,
         class_="filter",

@@ -17,6 +17,7 @@ from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.contract import ChildState
 from runtime.text.glyphs import legible
+from runtime.text.words import say
 
 CHILDREN_PLACE: Final = "/console/children"
 ANSWER_SHOWN: Final = 4_000
@@ -31,17 +32,17 @@ async def children(request: web.Request, do: Operations) -> Html:
         wanted = {row["root"] for row in rows}
         rows = [row for row in await do.handed_on() if row["root"] in wanted]
     trees = [piece for _, found in groupby(rows, key=lambda row: row["root"]) for piece in _tree(list(found))]
-    told = trees or [nothing("Nothing was handed on.")]
-    return page("Handed on", CHILDREN_PLACE, tabs("State", CHILDREN_PLACE, ChildState, state), *told)
+    told = trees or [nothing(say("Nothing was handed on."))]
+    return page(say("Handed on"), CHILDREN_PLACE, tabs(say("State"), CHILDREN_PLACE, ChildState, state), *told)
 
 
 def _tree(rows: Sequence[View]) -> Iterator[Html]:
     """One tree, under the request that led to it."""
     first = rows[0]
-    asked = cut(first["request"]) or "Work without a message"
+    asked = cut(first["request"]) or say("Work without a message")
     yield tag("h2", tag("a", asked, href=_run(first["root"])))
-    by = f"Asked by {legible(first['by'])}" if first["by"] else "Asked"
-    yield tag("p", by, " in ", where(first), ", ", moment(first["created_at"]), class_="faint")
+    by = say("Asked by {by}", by=legible(first["by"])) if first["by"] else say("Asked")
+    yield tag("p", by, say(" in "), where(first), ", ", moment(first["created_at"]), class_="faint")
     yield tree_of(rows)
 
 
@@ -76,7 +77,7 @@ def _item(row: View, below: Sequence[View], here: str) -> Html:
 
 
 def _figures(row: View) -> Iterator[str]:
-    if row["stands"] and row["stands"] not in (row["state"], "at work", "not begun"):
+    if row["stands"] and row["stands"] not in (row["state"], say("at work"), say("not begun")):
         yield legible(row["stands"])
     if row["seconds"] is not None:
         yield f"{row['seconds']:,.0f} s"
@@ -98,7 +99,7 @@ def _answer(row: View) -> Html | None:
     if not row["result"]:
         return None
     words = legible(row["result"][:ANSWER_SHOWN])
-    return tag("details", tag("summary", "Answer"), tag("pre", words), id=f"answer-{row['id']}")
+    return tag("details", tag("summary", say("Answer")), tag("pre", words), id=f"answer-{row['id']}")
 
 
 def _stop(row: View) -> Html | None:
@@ -106,10 +107,10 @@ def _stop(row: View) -> Html | None:
         return None
     return tag(
         "form",
-        tag("button", "Stop", type="submit"),
+        tag("button", say("Stop"), type="submit"),
         method="post",
         action=f"{ROOT}/children/{quote(row['id'], safe='')}/stop",
-        data_ask=f"Stop what {row['agent']} does here, and all that it handed on?",
+        data_ask=say("Stop what {agent} does here, and all that it handed on?", agent=row["agent"]),
     )
 
 

@@ -14,18 +14,32 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible, visible
+from runtime.text.words import marked, say
 
 GRANTS_PAGE: Final = "/console/grants"
-HEADS: Final = ("Given", "State", "Call", "Where", "For", "Until", "Uses left", "By", "Actions")
-ALIVE: Final = ("active", "no effect")
-STATES: Final = (*ALIVE, "expired", "used up", "revoked")
+HEADS: Final = (
+    marked("Given"),
+    marked("State"),
+    marked("Call"),
+    marked("Where"),
+    marked("For"),
+    marked("Until"),
+    marked("Uses left"),
+    marked("By"),
+    marked("Actions"),
+)
+ALIVE: Final = ("active", marked("no effect"))
+STATES: Final = (*ALIVE, "expired", marked("used up"), "revoked")
 
 
 async def grants(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = [row for row in await do.grants() if state in ("", row["state"])]
     return page(
-        "Grants", GRANTS_PAGE, tabs("State", GRANTS_PAGE, STATES, state), table("Grants", HEADS, map(_line, rows))
+        say("Grants"),
+        GRANTS_PAGE,
+        tabs(say("State"), GRANTS_PAGE, STATES, state),
+        table(say("Grants"), HEADS, map(_line, rows)),
     )
 
 
@@ -33,7 +47,7 @@ def _line(row: View) -> tuple[str, ...]:
     call = tag(
         "details", tag("summary", tag("code", row["tool"])), tag("pre", visible(row["pattern"])), id=f"g-{row['id']}"
     )
-    uses = "no limit" if row["uses_left"] is None else str(row["uses_left"])
+    uses = say("no limit") if row["uses_left"] is None else str(row["uses_left"])
     given = trace_link(row["approval"], moment(row["created_at"]))
     return (
         given,
@@ -58,8 +72,8 @@ def _end(row: View) -> Html:
         return Html("")
     return tag(
         "form",
-        tag("button", "Revoke", type="submit"),
+        tag("button", say("Revoke"), type="submit"),
         method="post",
         action=f"{ROOT}/grants/{quote(row['id'], safe='')}/revoke",
-        data_ask="End this grant? Its calls will need approval again.",
+        data_ask=say("End this grant? Its calls will need approval again."),
     )

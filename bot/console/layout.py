@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from bot.console.html import Html, join, tag
 from bot.operator.views import View
+from runtime.text.words import ENGLISH, LANGUAGE_NAMES, language, say
 
 STATIC: Final = "/console/static"
 PLACES: Final = (
@@ -121,12 +124,24 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True, sc
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")
-    body = tag("body", _skip(), _sidebar(path), tag("main", said, live, id="main", tabindex="-1"))
-    return join([Html("<!doctype html>"), tag("html", head, body, lang="en")])
+    body = tag(
+        "body", _skip(), _sidebar(path), tag("main", said, live, id="main", tabindex="-1"), data_words=_script_words()
+    )
+    return join([Html("<!doctype html>"), tag("html", head, body, lang=language())])
+
+
+@cache
+def _texts(name: str) -> str:
+    return files(__package__).joinpath("static", f"words.{name}.json").read_text(encoding="utf-8")
+
+
+def _script_words() -> str | None:
+    """Texts that the pages' scripts say, for a reader of another language than theirs."""
+    return None if language() == ENGLISH else _texts(language())
 
 
 def badge(state: str) -> Html:
-    return tag("span", state, class_=f"badge {TONES.get(state, 'over')}")
+    return tag("span", say(state), class_=f"badge {TONES.get(state, 'over')}")
 
 
 def moment(iso: str | None, *, exact: bool = False) -> Html:
@@ -152,14 +167,15 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> 
     """
     names = list(heads)
     lines = [
-        tag("tr", *(tag("td", cell, data_head=name) for name, cell in zip(names, row, strict=True))) for row in rows
+        tag("tr", *(tag("td", cell, data_head=say(name)) for name, cell in zip(names, row, strict=True)))
+        for row in rows
     ]
     if not lines:
-        return nothing(f"No {caption.lower()}.")
+        return nothing(f"No {caption.lower()}." if language() == ENGLISH else say("Nothing here."))
     made = tag(
         "table",
         tag("caption", caption, class_="hidden"),
-        tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names))),
+        tag("thead", tag("tr", *(tag("th", say(name), scope="col") for name in names))),
         tag("tbody", *lines),
     )
     return tag("div", made, class_="wide", role="group", aria_label=caption)
@@ -175,7 +191,7 @@ def nothing(words: str) -> Html:
 
 def tabs(label: str, path: str, states: Iterable[str], chosen: str) -> Html:
     """Links that narrow a list to one state."""
-    links = [("all", ""), *((state, state) for state in states)]
+    links = [(say("all"), ""), *((say(state), state) for state in states)]
     return tag(
         "nav",
         *(
@@ -188,7 +204,7 @@ def tabs(label: str, path: str, states: Iterable[str], chosen: str) -> Html:
 
 
 def _skip() -> Html:
-    return tag("a", "Skip to content", href="#main", class_="skip")
+    return tag("a", say("Skip to content"), href="#main", class_="skip")
 
 
 def _sidebar(path: str) -> Html:
@@ -196,19 +212,29 @@ def _sidebar(path: str) -> Html:
     brand = tag(
         "span", tag("img", src="/static/icon.svg", alt="", width="30", height="30"), "Signalbox", class_="brand"
     )
-    talk = tag("a", "Conversations", href="/", class_="to-talk")
+    talk = tag("a", say("Conversations"), href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
-    folded = tag("details", tag("summary", here[1]), _places(path), class_="folded")
-    return tag("header", tag("div", brand, talk, _places(path), folded, class_="side"), class_="sidebar")
+    folded = tag("details", tag("summary", say(here[1])), _places(path), class_="folded")
+    return tag("header", tag("div", brand, talk, _places(path), folded, _languages(), class_="side"), class_="sidebar")
 
 
 def _places(path: str) -> Html:
     links = []
     for place, name in PLACES:
         if place in HEADINGS:
-            links.append(tag("span", HEADINGS[place], class_="heading"))
-        links.append(tag("a", name, href=place, aria_current=_current(place == path)))
-    return tag("nav", *links, aria_label="Console")
+            links.append(tag("span", say(HEADINGS[place]), class_="heading"))
+        links.append(tag("a", say(name), href=place, aria_current=_current(place == path)))
+    return tag("nav", *links, aria_label=say("Console"))
+
+
+def _languages() -> Html:
+    """A choice of languages, each in its own words."""
+    chosen = language()
+    buttons = [
+        tag("button", words, type="button", lang=name, data_language=name, aria_pressed=str(name == chosen).lower())
+        for name, words in LANGUAGE_NAMES.items()
+    ]
+    return tag("div", *buttons, class_="languages", role="group", aria_label=say("Language"))
 
 
 def _current(is_here: bool) -> str | None:

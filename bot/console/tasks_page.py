@@ -14,23 +14,50 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.contract import TaskState
+from runtime.text.words import marked, say
 
 TASKS_PLACE: Final = "/console/tasks"
-TASK_HEADS: Final = ("Task", "State", "Agent", "Tries", "Asked by", "Posted", "Room", "Actions")
-PROCESS_HEADS: Final = ("Command", "State", "Agent", "Started", "Room", "Why", "Actions")
-TASK_TEXTS: Final = {"goal": "Goal", "criteria": "Done when", "input": "Input", "result": "Result"}
+TASK_HEADS: Final = (
+    marked("Task"),
+    marked("State"),
+    marked("Agent"),
+    marked("Tries"),
+    marked("Asked by"),
+    marked("Posted"),
+    marked("Room"),
+    marked("Actions"),
+)
+PROCESS_HEADS: Final = (
+    marked("Command"),
+    marked("State"),
+    marked("Agent"),
+    marked("Started"),
+    marked("Room"),
+    marked("Why"),
+    marked("Actions"),
+)
+TASK_TEXTS: Final = {
+    "goal": marked("Goal"),
+    "criteria": marked("Done when"),
+    "input": marked("Input"),
+    "result": marked("Result"),
+}
 TASK_TURNS: Final = {"open": "drop", "claimed": "drop", "failed": "retry", "dropped": "retry"}
 """What can be done with a task, by its state."""
-TASK_VERBS: Final = {"drop": "Drop", "retry": "Try again"}
+TASK_VERBS: Final = {"drop": marked("Drop"), "retry": marked("Try again")}
 
 
 async def tasks(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.tasks(state)
-    shown = tabs("State", TASKS_PLACE, TaskState, state), table("Tasks", TASK_HEADS, map(_line, rows))
+    shown = tabs(say("State"), TASKS_PLACE, TaskState, state), table(say("Tasks"), TASK_HEADS, map(_line, rows))
     programs = await do.processes()
-    more = [tag("h2", "Processes"), table("Processes", PROCESS_HEADS, map(_process, programs))] if programs else []
-    return page("Tasks", TASKS_PLACE, *shown, *more)
+    more = (
+        [tag("h2", say("Processes")), table(say("Processes"), PROCESS_HEADS, map(_process, programs))]
+        if programs
+        else []
+    )
+    return page(say("Tasks"), TASKS_PLACE, *shown, *more)
 
 
 async def task(request: web.Request, do: Operations) -> Html:
@@ -49,25 +76,25 @@ def _state(row: View) -> Html:
 
 
 def _facts(row: View) -> Iterator[tuple[str, str]]:
-    yield "State", _state(row)
-    yield "Room", where(row)
-    yield "For", row["agent"]
+    yield say("State"), _state(row)
+    yield say("Room"), where(row)
+    yield say("For"), row["agent"]
     if row["owner"]:
-        yield "Claimed by", row["owner"]
+        yield say("Claimed by"), row["owner"]
     if row["by"]:
-        yield "Asked by", row["by"]
-    yield "Tries", str(row["attempts"])
+        yield say("Asked by"), row["by"]
+    yield say("Tries"), str(row["attempts"])
     for name, words in (("due_at", "Due"), ("created_at", "Posted"), ("ended_at", "Ended")):
         if row[name]:
             yield words, moment(row[name])
     if row["run"]:
-        yield "Run", tag("a", "Steps", href=f"/console/runs/{quote(row['run'], safe='')}")
+        yield say("Run"), tag("a", say("Steps"), href=f"/console/runs/{quote(row['run'], safe='')}")
 
 
 def _texts(row: View) -> Iterator[Html]:
     for name, words in TASK_TEXTS.items():
         if row[name]:
-            yield tag("h2", words)
+            yield tag("h2", say(words))
             yield tag("pre", row[name])
 
 
@@ -76,16 +103,16 @@ def _turn(row: View) -> Html:
         return tag("span", "-", class_="faint")
     form = tag(
         "form",
-        tag("button", TASK_VERBS[verb], type="submit"),
+        tag("button", say(TASK_VERBS[verb]), type="submit"),
         method="post",
         action=f"{ROOT}/tasks/{quote(row['id'], safe='')}/{verb}",
-        data_ask=f"Drop {row['title']}? A run that works on it ends." if verb == "drop" else None,
+        data_ask=say("Drop {title}? A run that works on it ends.", title=row["title"]) if verb == "drop" else None,
     )
     return tag("div", form, class_="buttons")
 
 
 def _process(row: View) -> tuple[str, ...]:
-    why = row["reason"] or ("" if row["exit"] is None else f"exit code {row['exit']}")
+    why = row["reason"] or ("" if row["exit"] is None else say("exit code {exit}", exit=row["exit"]))
     told = row["agent"], moment(row["started_at"]), where(row), why or "-"
     return tag("code", row["command"]), badge(row["state"]), *told, _stop(row)
 
@@ -95,9 +122,9 @@ def _stop(row: View) -> Html:
         return tag("span", "-", class_="faint")
     form = tag(
         "form",
-        tag("button", "Stop", type="submit"),
+        tag("button", say("Stop"), type="submit"),
         method="post",
         action=f"{ROOT}/processes/{quote(row['id'], safe='')}/stop",
-        data_ask="Stop this process?",
+        data_ask=say("Stop this process?"),
     )
     return tag("div", form, class_="buttons")

@@ -32,6 +32,7 @@ from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import new_id as fresh_id
 from runtime.store.store import POSTGRES, Store, open_store
+from runtime.text.words import LANGUAGES
 
 LAST_WORD: Final = timedelta(seconds=0.25)
 """How long other nodes are told that we leave; who is not told finds out by looking."""
@@ -112,6 +113,7 @@ class App:
 
         Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.
         """
+        LANGUAGES.set(self.at.live.languages)  # every task of the process begins below
         runner = web.AppRunner(self.http.site, access_log=None, handle_signals=False, shutdown_timeout=1)
         await runner.setup()
         try:

@@ -63,7 +63,7 @@ from bot.settings.secrets import (
     without_password,
 )
 from bot.settings.sections.operating import Log, Metrics, Nodes, Operators, Outbox, Retention, Telemetry
-from bot.settings.sections.rooms import Access, RoomTable, Sessions, Web
+from bot.settings.sections.rooms import Access, Language, RoomTable, Sessions, Web
 from bot.settings.sections.runs import Files, Run, Tools
 from bot.settings.sections.secrets import Secrets
 from bot.settings.sections.web_push import PushSection
@@ -81,8 +81,13 @@ from runtime.errors import ConfigError
 from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
 from runtime.settings.accounts import TOKENS
 from runtime.settings.types import Place, Section, beside_file
+from runtime.text.words import marked
 
 PREFIX: Final = "SIGNALBOX_"
+DEMO: Final = marked(
+    "This is the demo model: it understands a few phrases and needs no key. Set model.name, for example "
+    '"openai/gpt-4o-mini", to talk to a real one.'
+)
 
 
 SECRET_NAME: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|PASSWD|CREDENTIALS?)\Z", re.IGNORECASE)
@@ -141,6 +146,10 @@ class Settings(Section):
     )
     database_listen_url_env: str = Field(
         default="", description="Name of the variable or sealed secret that holds `database_listen_url`."
+    )
+    language: Language = Field(
+        default="en",
+        description="The language of commands, cards and notices, and of pages for browsers that ask for no other that there is: `en` or `de`. Agents answer in whatever language people write.",
     )
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
@@ -268,10 +277,7 @@ class Settings(Section):
         if not self.model.is_demo:
             return ""
         found = f" {self._unused_key} is set but not used until then." if self._unused_key else ""
-        return (
-            "This is the demo model: it understands a few phrases and needs no key. Set model.name, for example "
-            f'"openai/gpt-4o-mini", to talk to a real one.{found}'
-        )
+        return f"{DEMO}{found}"
 
     def source(self, name: str) -> str:
         """Source of the setting `name` (dotted): a file, a variable, a flag or "default"."""

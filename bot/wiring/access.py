@@ -74,7 +74,13 @@ def rooms_of(settings: Settings, named: AccountNames) -> RoomRules:
     access, hooks = settings.access, frozenset(identity_of(hook.name) for hook in settings.hooks if not hook.person)
     rules = (
         RoomRule(
-            room.address, room.attention, _people(room, hooks), frozenset(room.blocked), room.busy, room.prompt_key
+            room.address,
+            room.attention,
+            _people(room, hooks),
+            frozenset(room.blocked),
+            room.busy,
+            room.prompt_key,
+            room.language or "",
         )
         for room in settings.rooms
     )

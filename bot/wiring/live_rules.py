@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -22,6 +22,7 @@ from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import AskSkills, Measure, no_skills, unmeasured
 from runtime.templating.prompts import PromptTemplate, prompt_of
+from runtime.text.words import ENGLISH, Languages, by_no_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Rules:
     agents: Mapping[str, Manifest] = field(default_factory=dict)
     agent_prompts: Mapping[str, PromptTemplate] = field(default_factory=dict)
     """Prompts of agents that have their own."""
+    language: str = ENGLISH
+    """Of words for people, where neither a room nor a reader has another."""
 
 
 class Live:
@@ -50,6 +53,8 @@ class Live:
         place: Callable[[Address], Place] = lambda _: NOWHERE,
     ) -> None:
         self.rules = rules
+        self.languages = Languages()
+        self._speak()
         self._names = names
         self._place = place
         self._measure: Measure = unmeasured
@@ -60,8 +65,16 @@ class Live:
     def take(self, rules: Rules) -> None:
         """From now on with these; agents are made anew where their manifests are others."""
         before, self.rules = self.rules, rules
+        self._speak()
         if rules.agents != before.agents:
             self._renew(rules.agents)
+
+    def _speak(self) -> None:
+        has_rules = any(rule.language for rule in self.rules.gate.rooms.rules)
+        self.languages.take(self.rules.language, self._language_of if has_rules else by_no_rule)
+
+    def _language_of(self, place: Hashable) -> str:
+        return self.gate().rooms.rule(place).language if isinstance(place, Address) else ""
 
     def renews(self, renew: Callable[[Mapping[str, Manifest]], None]) -> None:
         """Agents are at work here, which `renew` makes of manifests."""
@@ -123,6 +136,7 @@ def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
         destinations_of(settings),
         agents,
         {name: prompt_of(manifest.prompt) for name, manifest in agents.items() if manifest.prompt},
+        settings.language,
     )
 
 

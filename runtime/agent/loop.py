@@ -69,6 +69,7 @@ from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
 from runtime.text.outside import sources_in
+from runtime.text.words import AT_PLACE
 from runtime.workspace.outside_files import note_outside
 from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -171,6 +172,7 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
+        AT_PLACE.set(claim.address)  # each run has its own task
         agent, job = self._agents[claim.agent], claim.job
         maker = agent.sprinting(claim.task) if agent.sprinting and claim.task else None
         if job and job.task.kind is not TaskKind.PROMPT:

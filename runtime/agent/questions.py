@@ -18,6 +18,7 @@ from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.cards import card_facts, listing, open_cards
 from runtime.chat.cards.calls import ShownCall, shown_call
 from runtime.contract import (
+    Address,
     ApprovalId,
     ApprovalKind,
     Asking,
@@ -37,6 +38,7 @@ from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
 from runtime.store.protocol import Further, NewDelivery, Question, Runs, ToolStep
+from runtime.text.words import said_at
 
 log = structlog.get_logger("agent")
 
@@ -128,23 +130,25 @@ class Questions:
         known = card_facts.circumstances(name, home=to.home, told=to.asked, link=link, away=to.away, **work)
         return card_facts.with_heard(known, _others_heard(run, audience))
 
+    def _card(
+        self, run: LiveRun, approval: Approval, audience: Audience, rights: Rights, ordinal: int, room: Address
+    ) -> NewDelivery:
+        """The card at home, or a copy in another room, in the language of that room."""
+        with said_at(room):
+            said = open_cards.pending(
+                approval,
+                approval.asked_at,
+                home=not ordinal,
+                mentions=mentions(approval, room, audience.candidates, rights),
+                at=room if ordinal else None,
+            )
+        reply_to = "" if ordinal else run.claim.reply_to
+        made = DeliveryId(self._new_id())
+        return NewDelivery(made, f"approval:{approval.id}", ordinal, Kind.APPROVAL, room, said, reply_to=reply_to)
+
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
-            NewDelivery(
-                DeliveryId(self._new_id()),
-                f"approval:{approval.id}",
-                ordinal,
-                Kind.APPROVAL,
-                room,
-                open_cards.pending(
-                    approval,
-                    approval.asked_at,
-                    home=not ordinal,
-                    mentions=mentions(approval, room, audience.candidates, rights),
-                    at=room if ordinal else None,
-                ),
-                reply_to="" if ordinal else run.claim.reply_to,
-            )
+            self._card(run, approval, audience, rights, ordinal, room)
             for ordinal, room in enumerate((run.claim.address, *to.copies))
         ]
         return Question(

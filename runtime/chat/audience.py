@@ -11,6 +11,7 @@ from typing import Final
 from runtime.contract import Address, ApprovalKind, Identity, Mention, Person, PersonId, TaskKind
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
+from runtime.text.words import say
 
 MENTIONS_MAX: Final = 5
 
@@ -157,4 +158,4 @@ def _copies(
             continue
         room = Address.parse(place)
         if room.whole_room != home and places.serves(room):
-            yield room, places.room_name(room) or "another room"
+            yield room, places.room_name(room) or say("another room")

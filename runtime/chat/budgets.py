@@ -9,27 +9,29 @@ from typing import Final
 
 from runtime.contract import SPEND_MORE, Call, ModelReply, Usage
 from runtime.domain.schedules import NO_MODEL
-from runtime.markup.moments import moment
 from runtime.policy.budgets import DOLLAR, MONEY, BudgetRules, Counter, Exceeded, Level, Scope
+from runtime.text.words import count, decimal, marked, moment, say, several
 
 TITLES: Final = {
-    Scope.DAY: "today's budget for everybody",
-    Scope.MONTH: "this month's budget for everybody",
-    Scope.PERSON_DAY: "your budget for today",
-    Scope.ROOM_DAY: "this room's budget for today",
-    Scope.AGENT_DAY: "this agent's budget for today",
-    Scope.AGENT_TOKENS_HOUR: "this agent's tokens for this hour",
-    Scope.AGENT_CALLS_HOUR: "this agent's model calls for this hour",
+    Scope.DAY: marked("today's budget for everybody"),
+    Scope.MONTH: marked("this month's budget for everybody"),
+    Scope.PERSON_DAY: marked("your budget for today"),
+    Scope.ROOM_DAY: marked("this room's budget for today"),
+    Scope.AGENT_DAY: marked("this agent's budget for today"),
+    Scope.AGENT_TOKENS_HOUR: marked("this agent's tokens for this hour"),
+    Scope.AGENT_CALLS_HOUR: marked("this agent's model calls for this hour"),
 }
 FOR_OPERATORS: Final = {
     **TITLES,
-    Scope.PERSON_DAY: "today's budget of",
-    Scope.ROOM_DAY: "today's budget of",
-    Scope.AGENT_DAY: "today's budget of the agent",
-    Scope.AGENT_TOKENS_HOUR: "this hour's tokens of the agent",
-    Scope.AGENT_CALLS_HOUR: "this hour's model calls of the agent",
+    Scope.PERSON_DAY: marked("today's budget of"),
+    Scope.ROOM_DAY: marked("today's budget of"),
+    Scope.AGENT_DAY: marked("today's budget of the agent"),
+    Scope.AGENT_TOKENS_HOUR: marked("this hour's tokens of the agent"),
+    Scope.AGENT_CALLS_HOUR: marked("this hour's model calls of the agent"),
 }
-UNPRICED: Final = "calls had no known price and are missing from these sums; set `input_price` and `output_price`"
+UNPRICED: Final = marked(
+    "calls had no known price and are missing from these sums; set `input_price` and `output_price`"
+)
 
 
 def amount(scope: Scope, number: int) -> str:
@@ -39,9 +41,9 @@ def amount(scope: Scope, number: int) -> str:
     ('$1.50', '$0.0012', '1 call')
     """
     if scope in MONEY:
-        return f"${number / DOLLAR:,.2f}" if number >= DOLLAR // 10 or not number else f"${number / DOLLAR:.4f}"
-    noun = "token" if scope is Scope.AGENT_TOKENS_HOUR else "call"
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+        told = f"{number / DOLLAR:,.2f}" if number >= DOLLAR // 10 or not number else f"{number / DOLLAR:.4f}"
+        return say("${amount}", amount=decimal(told))
+    return several(number, "token") if scope is Scope.AGENT_TOKENS_HOUR else several(number, "call")
 
 
 def share(scope: Scope, part: int, whole: int) -> str:
@@ -50,27 +52,35 @@ def share(scope: Scope, part: int, whole: int) -> str:
     >>> share(Scope.DAY, 1_500_000, 2_000_000), share(Scope.AGENT_CALLS_HOUR, 1, 3)
     ('$1.50 of $2.00', '1 of 3 calls')
     """
-    first = amount(scope, part) if scope in MONEY else f"{part:,}"
-    return f"{first} of {amount(scope, whole)}"
+    first = amount(scope, part) if scope in MONEY else count(part)
+    return say("{part} of {whole}", part=first, whole=amount(scope, whole))
 
 
 def _is(scope: Scope) -> str:
-    return "is" if scope in MONEY else "are"
+    return say("is") if scope in MONEY else say("are")
 
 
 def spent(over: Exceeded, clocks: tzinfo = UTC) -> str:
     """Last words of a run that no budget allows another call."""
-    title, when = TITLES[over.scope], moment(over.ends_at, clocks)
+    title, when = say(TITLES[over.scope]), moment(over.ends_at, clocks)
     if over.is_held:
-        return (
-            f"I stopped here: the rest of {title} ({amount(over.scope, over.limit)}) is held for requests under way. "
-            f"Ask again in a minute. The budget starts again at {when}."
+        return say(
+            "I stopped here: the rest of {title} ({limit}) is held for requests under way. Ask again "
+            "in a minute. The budget starts again at {when}.",
+            title=title,
+            limit=amount(over.scope, over.limit),
+            when=when,
         )
-    words = (
-        f"I stopped here: {title} {_is(over.scope)} spent ({share(over.scope, over.used, over.limit)}). "
-        f"I can go on at {when}."
+    words = say(
+        "I stopped here: {title} {are} spent ({share}). I can go on at {when}.",
+        title=title,
+        are=_is(over.scope),
+        share=share(over.scope, over.used, over.limit),
+        when=when,
     )
-    return words if over.was_asked else f"{words} If this can't wait, ask an operator to raise the limit."
+    return (
+        words if over.was_asked else say("{words} If this can't wait, ask an operator to raise the limit.", words=words)
+    )
 
 
 def question(over: Exceeded, call_id: str) -> ModelReply:
@@ -87,29 +97,43 @@ def question(over: Exceeded, call_id: str) -> ModelReply:
 def warned(counter: Counter, limit: int, name: str = "") -> str:
     """Words to a room or a person, called `name`, whose budget will soon be spent."""
     title, used = (
-        f"{name}'s budget for today" if name else TITLES[counter.scope],
+        say("{name}'s budget for today", name=name) if name else say(TITLES[counter.scope]),
         share(counter.scope, counter.used, limit),
     )
-    words = f"{title[0].upper()}{title[1:]} {_is(counter.scope)} nearly spent: {used}."
-    return f"{words} A new budget starts at {moment(counter.ends_at)}."
+    words = say(
+        "{upper}{title} {are} nearly spent: {used}.",
+        upper=title[0].upper(),
+        title=title[1:],
+        are=_is(counter.scope),
+        used=used,
+    )
+    return say("{words} A new budget starts at {ends_at}.", words=words, ends_at=moment(counter.ends_at))
 
 
 def alarm(counter: Counter, limit: int, whose: str) -> str:
     """Words to operators, of a budget that is nearly spent or spent."""
-    title = " ".join(filter(None, [FOR_OPERATORS[counter.scope], whose]))
-    state = "spent" if counter.level is Level.REACHED else "nearly spent"
+    title = " ".join(filter(None, [say(FOR_OPERATORS[counter.scope]), whose]))
+    state = say("spent") if counter.level is Level.REACHED else say("nearly spent")
     used = share(counter.scope, counter.used, limit)
-    return (
-        f"**{title[0].upper()}{title[1:]} {_is(counter.scope)} {state}**: {used}. A new budget starts at "
-        f"{moment(counter.ends_at)}. To change it, set `budgets.{counter.scope}`."
+    return say(
+        "**{upper}{title} {are} {state}**: {used}. A new budget starts at {ends_at}. To change "
+        "it, set `budgets.{setting}`.",
+        upper=title[0].upper(),
+        title=title[1:],
+        are=_is(counter.scope),
+        state=state,
+        used=used,
+        ends_at=moment(counter.ends_at),
+        setting=counter.scope,
     )
 
 
 def unpriced(model: str) -> str:
     """Words to operators, of a model whose calls no budget can count in dollars."""
-    return (
-        f"**Nobody knows what the model {model} costs**, so no budget in dollars counts its calls. Set `input_price` and "
-        '`output_price` for it, or `budgets.unpriced = "refuse"`.'
+    return say(
+        "**Nobody knows what the model {model} costs**, so no budget in dollars counts its "
+        'calls. Set `input_price` and `output_price` for it, or `budgets.unpriced = "refuse"`.',
+        model=model,
     )
 
 
@@ -120,7 +144,14 @@ def left(rules: BudgetRules, counters: Iterable[Counter]) -> Sequence[str]:
     for counter in counters:
         limit = rules.limit(counter)
         rest = max(0, limit - counter.used - counter.under_way)
-        told = f"{share(counter.scope, rest, limit)} left"
-        lines.append(f"- {TITLES[counter.scope]}: {told}, until {moment(counter.ends_at)}")
+        told = say("{share} left", share=share(counter.scope, rest, limit))
+        lines.append(
+            say(
+                "- {title}: {told}, until {ends_at}",
+                title=say(TITLES[counter.scope]),
+                told=told,
+                ends_at=moment(counter.ends_at),
+            )
+        )
         unpriced = max(unpriced, counter.unpriced)
-    return [*lines, *([f"- {unpriced:,} {UNPRICED}"] if unpriced else [])]
+    return [*lines, *([f"- {count(unpriced)} {say(UNPRICED)}"] if unpriced else [])]

@@ -15,8 +15,8 @@ from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, R
 from runtime.domain.agents.naming import ASK
 from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS
 from runtime.domain.runs import RunState
-from runtime.markup.moments import moment, roughly, several
 from runtime.text.glyphs import clip
+from runtime.text.words import count, decimal, marked, moment, roughly, say, several
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -187,59 +187,78 @@ def _may_stand(argument: str) -> bool:
 
 
 def helped(mark: str = "/") -> str:
-    return (
-        "Ask me anything, and attach files if you like. In a room with other people, mention me; in a thread I'm part "
-        f"of, just write.\n\n{_listed(mark)}"
+    return say(
+        "Ask me anything, and attach files if you like. In a room with other people, mention me; "
+        "in a thread I'm part of, just write.\n\n{commands}",
+        commands=_listed(mark),
     )
 
 
 def unknown(name: str, mark: str = "/") -> str:
-    return f"There's no command `{mark}{name[:32]}`. These work:\n\n{_listed(mark)}"
+    return say(
+        "There's no command `{mark}{name}`. These work:\n\n{commands}",
+        mark=mark,
+        name=name[:32],
+        commands=_listed(mark),
+    )
 
 
 def unread(what: str) -> str:
-    return f"I can't read {what[:32]}. Please tell me in words what you need."
+    return say("I can't read {what}. Please tell me in words what you need.", what=what[:32])
 
 
 def _listed(mark: str) -> str:
     """All commands, as they are written where `mark` stands before them."""
-    lines = [f"- `{mark}{name}` · {meaning}" for name, meaning in COMMANDS.items()]
+    lines = [f"- `{mark}{name}` · {say(meaning)}" for name, meaning in COMMANDS.items()]
     beside = (
         []
         if mark in ("/", "!")
-        else ["", f"`{mark.strip()}` doesn't work in threads. Use `!help`, `!status` and so on."]
+        else ["", say("`{command}` doesn't work in threads. Use `!help`, `!status` and so on.", command=mark.strip())]
     )
     return "\n".join([*lines, *beside])
 
 
 def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
-    words = ["Starting fresh: I'll ignore everything said before."]
+    words = [say("Starting fresh: I'll ignore everything said before.")]
     if RunState.RUNNING in runs:
-        words.append(f"My current task continues; `{mark}stop` ends it.")
+        words.append(say("My current task continues; `{mark}stop` ends it.", mark=mark))
     if waiting := sum(state is not RunState.RUNNING for state in runs):
-        words.append(f"You can still answer my questions about {several(waiting, 'earlier task')}.")
+        words.append(
+            say("You can still answer my questions about {waiting}.", waiting=several(waiting, "earlier task"))
+        )
     return " ".join(words)
 
 
-PAIR_WHERE: Final = (
+PAIR_WHERE: Final = marked(
     "Only an owner can enter a pairing code, in a direct chat with me: `!pair CODE` or `!pair CODE NAME`."
 )
 
 
 def paired(who: Person, identity: Identity) -> str:
-    return f"Paired: {identity} is now {who.name} ({who.role.word}). I've told them."
+    return say(
+        "Paired: {identity} is now {name} ({role}). I've told them.",
+        identity=identity,
+        name=who.name,
+        role=say(who.role.word),
+    )
 
 
-NEW_ALREADY: Final = "There's nothing to forget: this conversation is new."
+NEW_ALREADY: Final = marked("There's nothing to forget: this conversation is new.")
 
 
 def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     """Answer to `/status`."""
     lines = [_work(work, now) for work in going.works]
     if going.waiting:
-        lines.append(f"{several(going.waiting, 'message')} waiting")
+        lines.append(say("{waiting} waiting", waiting=several(going.waiting, "message")))
     if going.questions:
-        lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
+        lines.append(
+            say(
+                "{questions} waiting for an answer: `{mark}approvals`",
+                questions=several(going.questions, "question"),
+                mark=mark,
+            )
+        )
     if going.mode:
         lines.append(going.mode)
     if going.suspended:
@@ -247,44 +266,56 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:
-        return "Nothing is running here. I'm ready."
-    return "\n".join(["Right now in this room:", "", *(f"- {line}" for line in lines)])
+        return say("Nothing is running here. I'm ready.")
+    return "\n".join([say("Right now in this room:"), "", *(f"- {line}" for line in lines)])
 
 
 def _work(work: Work, now: datetime) -> str:
-    whose = f"{work.requester}'s request" if work.requester else "a request"
+    whose = say("{name}'s request", name=work.requester) if work.requester else say("a request")
     match work.state:
         case RunState.RUNNING:
-            calls = several(work.iterations, "model call") if work.iterations else "in the first model call"
-            return f"working on {whose} ({roughly(now - work.started_at)} so far, {calls})"
+            calls = several(work.iterations, "model call") if work.iterations else say("in the first model call")
+            return say(
+                "working on {whose} ({time} so far, {calls})",
+                whose=whose,
+                time=roughly(now - work.started_at),
+                calls=calls,
+            )
         case RunState.READY:
-            return f"{whose} has its answers and continues next"
+            return say("{whose} has its answers and continues next", whose=whose)
         case _:
-            return f"{whose} is waiting for an answer"
+            return say("{whose} is waiting for an answer", whose=whose)
 
 
 def spent(room: Spent, person: Spent, left: Sequence[str] = ()) -> str:
     """Answer to `/usage`. `left` are lines on budgets."""
-    lines = [f"- {whose}: {_spent(sums)}" for whose, sums in (("this room", room), ("you", person))]
-    budgets = ["", "Budgets:", "", *left] if left else []
-    return "\n".join(["Tokens and cost (days and months in UTC):", "", *lines, *budgets])
+    lines = [f"- {whose}: {_spent(sums)}" for whose, sums in ((say("this room"), room), (say("you"), person))]
+    budgets = ["", say("Budgets:"), "", *left] if left else []
+    return "\n".join([say("Tokens and cost (days and months in UTC):"), "", *lines, *budgets])
 
 
 def _spent(sums: Spent) -> str:
-    return f"today {_sum(sums.today)}; this month {_sum(sums.month)}"
+    return say("today {today}; this month {month}", today=_sum(sums.today), month=_sum(sums.month))
 
 
 def _sum(one: Sum) -> str:
-    return f"{one.input_tokens:,} tokens in, {one.output_tokens:,} out, ${_dollars(one.cost_micros)}"
+    return say(
+        "{taken} tokens in, {given} out, ${cost}",
+        taken=count(one.input_tokens),
+        given=count(one.output_tokens),
+        cost=_dollars(one.cost_micros),
+    )
 
 
 def _dollars(micros: int) -> str:
-    return f"{micros / DOLLAR:,.2f}" if micros >= DOLLAR or not micros else f"{micros / DOLLAR:.4f}"
+    return decimal(f"{micros / DOLLAR:,.2f}" if micros >= DOLLAR or not micros else f"{micros / DOLLAR:.4f}")
 
 
 def waited_too_long(said_at: datetime, most: timedelta) -> str:
     """Words for the sender of a stale message."""
-    return (
-        f"I was away when you wrote at {moment(said_at)}, more than {roughly(most)} ago. "
-        "I haven't acted on it, or on your other messages from then. If it still matters, ask again."
+    return say(
+        "I was away when you wrote at {said_at}, more than {most} ago. I haven't acted on it, or "
+        "on your other messages from then. If it still matters, ask again.",
+        said_at=moment(said_at),
+        most=roughly(most),
     )

@@ -12,6 +12,7 @@ from runtime.chat.views import grants as grant_views
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
 from runtime.text.glyphs import clip, length_meant, meant, visible
+from runtime.text.words import count, marked, say
 
 ARGUMENT: Final = "argument"
 """The field for the only argument of a call, where that is a text."""
@@ -24,28 +25,28 @@ QUESTION: Final = "question"
 """The field for what an approver asks the agent."""
 CALL: Final = "call"
 """The field for one of the calls of a list."""
-TOO_LONG: Final = f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
-OTHER_CALL: Final = "The call has changed in the meantime. Please open the form again."
+TOO_LONG: Final = marked("This is too long: at most {number} characters.")
+OTHER_CALL: Final = marked("The call has changed in the meantime. Please open the form again.")
 AGENTS_QUESTION_MAX_CHARS: Final = 300
 """Of the agent's question, above the field for its answer; the card has all of it."""
-NO_FORM: Final = "There's nothing to fill in here."
+NO_FORM: Final = marked("There's nothing to fill in here.")
 
 
 def denial(approval: Approval) -> Form:
     """The reason for a denial."""
-    hint = "What should I do instead?"
-    field = Field(REASON, "Why not? I'll read your reason.", hint=hint, lines=True, most=REASON_MAX_CHARS)
+    hint = say("What should I do instead?")
+    field = Field(REASON, say("Why not? I'll read your reason."), hint=hint, lines=True, most=REASON_MAX_CHARS)
     return Form(approval.as_shown, Choice.DENY, "Deny", (field,), send="Deny with this reason")
 
 
 def edit(approval: Approval) -> Form:
     """The call, to be changed: the one text it has, or all of its arguments as JSON. Of a long list, which one it is."""
     if which := _which(approval):
-        note = "It gets a card of its own, where you can edit it. The others stay on the list."
-        return Form(approval.as_shown, Choice.EDIT, "Edit one of these calls", which, note, "Choose")
+        note = say("It gets a card of its own, where you can edit it. The others stay on the list.")
+        return Form(approval.as_shown, Choice.EDIT, say("Edit one of these calls"), which, note, say("Choose"))
     text = _lone(approval.arguments)
     if text is None:
-        shown, label = visible(readable(approval.arguments)), "Arguments, as JSON"
+        shown, label = visible(readable(approval.arguments)), say("Arguments, as JSON")
         field = Field(ARGUMENTS, label, shown, lines=True, most=ARGUMENTS_MAX_CHARS)
     else:
         name = next(iter(json.loads(approval.arguments)))
@@ -53,9 +54,9 @@ def edit(approval: Approval) -> Form:
     return Form(
         approval.as_shown,
         Choice.EDIT,
-        f"Edit {approval.tool}",
+        say("Edit {tool}", tool=approval.tool),
         (field,),
-        "It runs exactly as you write it.",
+        say("It runs exactly as you write it."),
         "Approve this",
     )
 
@@ -63,7 +64,7 @@ def edit(approval: Approval) -> Form:
 def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[str, Json] | str:
     """Arguments that were typed into the form, or what is wrong with them. Codes are read as what they stand for."""
     if any(length_meant(text) > ARGUMENTS_MAX_CHARS for text in values.values()):
-        return TOO_LONG
+        return say(TOO_LONG, number=count(ARGUMENTS_MAX_CHARS))
     typed = {name: meant(text).replace("\r\n", "\n") for name, text in values.items()}
     if ARGUMENT in typed and _lone(approval.arguments) is not None:
         arguments: Json = dict.fromkeys(json.loads(approval.arguments), typed[ARGUMENT])
@@ -71,22 +72,22 @@ def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[
         try:
             arguments = json.loads(typed[ARGUMENTS], parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            return f"This isn't valid JSON: {error}."
+            return say("This isn't valid JSON: {error}.", error=error)
     else:
-        return OTHER_CALL
+        return say(OTHER_CALL)
     if not isinstance(arguments, dict):
-        return "The arguments must be a JSON object of names and values."
+        return say("The arguments must be a JSON object of names and values.")
     return _fault(approval, arguments) or arguments
 
 
 def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
     text = written(arguments)
     if len(text) > ARGUMENTS_MAX_CHARS:
-        return TOO_LONG
+        return say(TOO_LONG, number=count(ARGUMENTS_MAX_CHARS))
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "This contains a broken character. Please type it again."
+        return say("This contains a broken character. Please type it again.")
     if arguments == json.loads(approval.arguments or "{}"):
-        return "You haven't changed anything. To run it as it is, approve it."
+        return say("You haven't changed anything. To run it as it is, approve it.")
     return ""
 
 
@@ -114,7 +115,7 @@ def readable(arguments: str) -> str:
 
 
 def _no_number(name: str) -> Json:
-    raise ValueError(f"{name} isn't a number")
+    raise ValueError(say("{name} isn't a number", name=name))
 
 
 def _which(lead: Approval) -> tuple[Field, ...]:
@@ -123,22 +124,27 @@ def _which(lead: Approval) -> tuple[Field, ...]:
     if len(calls) <= listing.EACH_MAX:
         return ()
     told = tuple(f"{number}. {clip(one.tool, CALL_MAX_CHARS)}" for number, one in enumerate(calls, 1))
-    hint = f"The number of the call on the card, 1 to {len(calls)}"
-    return (Field(CALL, "Which call?", told[0], hint, options=told if len(told) <= OPTIONS_MAX else (), most=80),)
+    hint = say("The number of the call on the card, 1 to {calls}", calls=len(calls))
+    return (Field(CALL, say("Which call?"), told[0], hint, options=told if len(told) <= OPTIONS_MAX else (), most=80),)
 
 
 def why(approval: Approval) -> Form | str:
     """A question for the agent about its call; words where it was asked often enough."""
-    field = Field(QUESTION, "Your question", hint=PLAIN_QUESTION, lines=True, optional=True, most=QUESTION_MAX_CHARS)
-    note = f"The agent answers beneath the card, and the call waits. A “?” alone asks: {PLAIN_QUESTION}"
-    asking = Form(approval.as_shown, Choice.WHY, "Ask the agent", (*_which(approval), field), note, "Ask")
+    field = Field(
+        QUESTION, say("Your question"), hint=say(PLAIN_QUESTION), lines=True, optional=True, most=QUESTION_MAX_CHARS
+    )
+    note = say(
+        "The agent answers beneath the card, and the call waits. A “?” alone asks: {question}",
+        question=say(PLAIN_QUESTION),
+    )
+    asking = Form(approval.as_shown, Choice.WHY, say("Ask the agent"), (*_which(approval), field), note, say("Ask"))
     return used_up(approval.card) or asking
 
 
 def answer(approval: Approval) -> Form:
     """Words in answer to a question of the agent's."""
     question = clip(" ".join(Asking.from_json(approval.card).question.split()), AGENTS_QUESTION_MAX_CHARS)
-    field = Field(REASON, question, hint="I'll read what you write.", lines=True, most=REASON_MAX_CHARS)
+    field = Field(REASON, question, hint=say("I'll read what you write."), lines=True, most=REASON_MAX_CHARS)
     return Form(approval.id, Choice.TEXT, "Answer", (field,))
 
 
@@ -155,4 +161,4 @@ FORMS: Final[Mapping[Choice, Callable[[Approval], Form | str]]] = {
 def form_of(approval: Approval, choice: Choice) -> Form | str:
     """The form behind a button; words where there is none."""
     make = FORMS.get(choice)
-    return make(approval) if make else NO_FORM
+    return make(approval) if make else say(NO_FORM)

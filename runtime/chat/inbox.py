@@ -12,22 +12,21 @@ from typing import Final
 from runtime.chat.cards import card_facts, open_cards
 from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Closed, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
-from runtime.markup.moments import roughly, several
 from runtime.text.glyphs import in_a_line, plainly, visible
-from runtime.text.naming import listed
+from runtime.text.words import listed, marked, roughly, say, say_many, several
 
 LISTED: Final = 5
 """Cards of one answer to `/approvals`: more would bury the chat."""
 OTHERS_MOST: Final = 8
 """Lines about questions that others answer: a private answer is short."""
 CALL_MAX_CHARS: Final = 60  # characters of a call in a list
-SEEN_THERE: Final = "another room"
+SEEN_THERE: Final = marked("another room")
 """Stands in the place of a room's name where nobody knows it."""
-NOTHING: Final = "No questions are waiting for you."
+NOTHING: Final = marked("No questions are waiting for you.")
 CHAT_CARDS_MAX: Final = 10
 """Cards that are open in one private chat: beyond them nobody finds the one that matters."""
-ASKED_AGAIN: Final = "A backup was restored, so these questions have been asked again."
-NONE_DEFERRED: Final = "No more questions are waiting behind these cards."
+ASKED_AGAIN: Final = marked("A backup was restored, so these questions have been asked again.")
+NONE_DEFERRED: Final = marked("No more questions are waiting behind these cards.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def answer_to(
     found = sorted(found, key=lambda one: one.approval.id not in behind)
     mine = {one.approval.id for one in found}
     shown = [one for one in found if _may_show(one.approval, at)]
-    kept = [room_of(one.approval) or SEEN_THERE for one in found if not _may_show(one.approval, at)]
+    kept = [room_of(one.approval) or say(SEEN_THERE) for one in found if not _may_show(one.approval, at)]
     others = [one for one in here if one.id not in mine]
     return Answer(shown[:LISTED], len(shown[LISTED:]), kept, others, bool(behind))
 
@@ -118,8 +117,8 @@ def told(answer: Answer, now: datetime) -> str:
     """Words around the cards. They may stand above or beneath them: a platform shows cards first."""
     lines = [_waiting(answer), _elsewhere(answer.elsewhere)]
     if answer.others:
-        lines.append(f"{several(len(answer.others), 'question')} here that others can answer:")
-    head = "\n\n".join(filter(None, lines)) or NOTHING
+        lines.append(say("{others} here that others can answer:", others=several(len(answer.others), "question")))
+    head = "\n\n".join(filter(None, lines)) or say(NOTHING)
     return "\n".join(
         [head, *([""] if answer.others else []), *(f"- {_line(one, now)}" for one in answer.others[:OTHERS_MOST])]
     )
@@ -130,16 +129,24 @@ def deferred(number: int, newest: str = "", mark: str | None = None) -> str:
 
     `mark` stands before a command there, where that is known.
     """
-    command = "the command `approvals`" if mark is None else f"`{mark}approvals`"
-    are = "is" if number == 1 else "are"
-    head = f"**{several(number, 'more question')} {are} waiting for you.** {newest}".strip()
-    return f"{head}\n\nThey get cards here as you decide the others. Send {command} to see them now."
+    command = say("the command `approvals`") if mark is None else f"`{mark}approvals`"
+    head = say_many(
+        "**{number} more question is waiting for you.** {newest}",
+        "**{number} more questions are waiting for you.** {newest}",
+        number,
+        newest=newest,
+    ).strip()
+    return say(
+        "{head}\n\nThey get cards here as you decide the others. Send {command} to see them now.",
+        head=head,
+        command=command,
+    )
 
 
 def newest(requester: str, tool: str, calls: int) -> str:
     """Words about the question that was asked last, for the line; none where nobody is known who asked."""
     what = several(calls, "call") if calls > 1 else f"`{tool}`"
-    return f"The newest, from {plainly(requester)}: {what}." if requester else ""
+    return say("The newest, from {requester}: {what}.", requester=plainly(requester), what=what) if requester else ""
 
 
 def told_aside(answer: Answer, now: datetime, mark: str, *, is_sent: bool) -> str:
@@ -147,34 +154,41 @@ def told_aside(answer: Answer, now: datetime, mark: str, *, is_sent: bool) -> st
     number = len(answer.shown) + answer.more
     if number and is_sent:
         sent = (
-            (f"{LISTED} of them" if answer.fresh else f"the {LISTED} oldest")
+            (say("{listed} of them", listed=LISTED) if answer.fresh else say("the {listed} oldest", listed=LISTED))
             if answer.more
-            else "them"
+            else say("them")
             if number > 1
-            else "it"
+            else say("it")
         )
-        mine = f"{_counted(number)} waiting for you. I've sent {sent} to our private chat."
+        mine = say(
+            "{questions} waiting for you. I've sent {sent} to our private chat.", questions=_counted(number), sent=sent
+        )
     elif number:
-        mine = f"{_counted(number)} waiting for you. Send me `{mark}approvals` in a private chat to see {'them' if number > 1 else 'it'}."
+        mine = say(
+            "{questions} waiting for you. Send me `{mark}approvals` in a private chat to see {them}.",
+            questions=_counted(number),
+            mark=mark,
+            them=say("them") if number > 1 else say("it"),
+        )
     else:
         mine = ""
     rest = (
         told(Answer(elsewhere=answer.elsewhere, others=answer.others), now) if answer.elsewhere or answer.others else ""
     )
-    return "\n\n".join(filter(None, [mine, rest])) or NOTHING
+    return "\n\n".join(filter(None, [mine, rest])) or say(NOTHING)
 
 
 def _waiting(answer: Answer) -> str:
     number = len(answer.shown) + answer.more
     if not number:
         return ""
-    head = f"{_counted(number)} waiting for you."
-    which = f"{LISTED} of them" if answer.fresh else f"the {LISTED} oldest"
-    return f"{head} Here are {which}." if answer.more else head
+    head = say("{questions} waiting for you.", questions=_counted(number))
+    which = say("{listed} of them", listed=LISTED) if answer.fresh else say("the {listed} oldest", listed=LISTED)
+    return say("{head} Here are {which}.", head=head, which=which) if answer.more else head
 
 
 def _counted(number: int) -> str:
-    return f"{several(number, 'question')} {'is' if number == 1 else 'are'}"
+    return say_many("{number} question is", "{number} questions are", number)
 
 
 def _elsewhere(rooms: Sequence[str]) -> str:
@@ -182,17 +196,23 @@ def _elsewhere(rooms: Sequence[str]) -> str:
     if not rooms:
         return ""
     names = listed(list(dict.fromkeys(plainly(one) for one in rooms)))
-    return f"{several(len(rooms), 'question')} can only be answered in {names}."
+    return say("{rooms} can only be answered in {names}.", rooms=several(len(rooms), "question"), names=names)
 
 
 def _line(one: Approval, now: datetime) -> str:
     since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
     if one.kind is ApprovalKind.ANSWER:
         asking = Asking.from_json(one.card)
-        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
-        return f"{in_code(card_facts.call_in_words(one))} {whom}, asked {since} ago, expires in {left}"
+        whom = say("for {to}", to=visible(asking.to, one_line=True)) if asking.to else say("for anybody here")
+        return say(
+            "{question} {whom}, asked {since} ago, expires in {left}",
+            question=in_code(card_facts.call_in_words(one)),
+            whom=whom,
+            since=since,
+            left=left,
+        )
     call = "" if card_facts.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
-    return f"`{one.tool}`{call}, asked {since} ago, expires in {left}"
+    return say("`{tool}`{call}, asked {since} ago, expires in {left}", tool=one.tool, call=call, since=since, left=left)
 
 
 def in_code(arguments: str) -> str:

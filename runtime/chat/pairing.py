@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from runtime.contract import Person
+from runtime.text.words import marked, say, say_many
 
 ALPHABET: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters and digits of which none looks like another: 31 ** 8 codes."""
@@ -27,11 +28,11 @@ WRONG_CODES: Final = 5
 """Wrong codes after which whoever enters them waits."""
 LOCKED_FOR: Final = timedelta(hours=1)
 
-UNPAIRED: Final = (
+UNPAIRED: Final = marked(
     "I don't know you yet. Write to me in a direct message, and I'll ask the people who run me to let you in."
 )
-CROWDED: Final = "Too many new people are asking right now. Please write again in ten minutes."
-TURNED_AWAY: Final = "The people who run me decided not to let you in. You can ask again tomorrow."
+CROWDED: Final = marked("Too many new people are asking right now. Please write again in ten minutes.")
+TURNED_AWAY: Final = marked("The people who run me decided not to let you in. You can ask again tomorrow.")
 
 
 def fresh_code() -> str:
@@ -46,28 +47,42 @@ def tidy(code: str) -> str:
 def invitation(code: str, *, asked: bool) -> str:
     """Words for an unknown person; `asked` tells that those who may let them in have a card about it."""
     if asked:
-        return (
-            "I don't know you yet, so I've asked the people who run me to let you in. I'll let you know here.\n\n"
-            f"If you know one of them, you can give them this pairing code: **{code}**. It works for an hour."
+        return say(
+            "I don't know you yet, so I've asked the people who run me to let you in. I'll let you "
+            "know here.\n\nIf you know one of them, you can give them this pairing code: **{code}**. "
+            "It works for an hour.",
+            code=code,
         )
-    return (
-        f"I don't know you yet. Your pairing code is **{code}**, good for an hour.\n\n"
-        "Give it to the owner of this bot. They enter it on the People page of the console, or send me "
-        f"`!pair {code}` in a direct message."
+    return say(
+        "I don't know you yet. Your pairing code is **{code}**, good for an hour.\n\nGive it to "
+        "the owner of this bot. They enter it on the People page of the console, or send me "
+        "`!pair {code}` in a direct message.",
+        code=code,
     )
 
 
 def welcome(who: Person) -> str:
     """Words for a person who has become known."""
-    return f"You're in: I know you as {who.name} ({who.role.word}). I didn't keep your earlier messages, so please send them again."
+    return say(
+        "You're in: I know you as {name} ({role}). I didn't keep your earlier messages, so please send them again.",
+        name=who.name,
+        role=say(who.role.word),
+    )
 
 
 def wrong(left: int) -> str:
     """Words for whoever entered a wrong code."""
-    tries = "one more try" if left == 1 else f"{left} more tries"
-    return f"That code doesn't exist, or has expired. You have {tries}."
+    return say_many(
+        "That code doesn't exist, or has expired. You have one more try.",
+        "That code doesn't exist, or has expired. You have {number} more tries.",
+        left,
+    )
 
 
 def locked(wait: timedelta) -> str:
     minutes = max(1, round(wait.total_seconds() / 60))
-    return f"Too many wrong codes. Try again in {minutes} minute{'' if minutes == 1 else 's'}."
+    return say_many(
+        "Too many wrong codes. Try again in {number} minute.",
+        "Too many wrong codes. Try again in {number} minutes.",
+        minutes,
+    )

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from runtime.text.glyphs import bound
+from runtime.text.words import marked, say
 
-NO_THOUGHTS: Final = "There's no thinking to show for my last answer here. Not every model thinks aloud, or shows it."
-THOUGHT_TITLE: Final = "What I thought before my last answer here:"
+NO_THOUGHTS: Final = marked(
+    "There's no thinking to show for my last answer here. Not every model thinks aloud, or shows it."
+)
+THOUGHT_TITLE: Final = marked("What I thought before my last answer here:")
 SHOWN_MAX_CHARS: Final = 12_000
 
 
@@ -19,4 +22,4 @@ def told(thoughts: Sequence[str]) -> str:
 
 def foldable(thought: str) -> str:
     """`thought` as what is folded under its first line."""
-    return f"**Thinking**\n\n{thought}"
+    return f"**{say('Thinking')}**\n\n{thought}"

@@ -68,7 +68,7 @@ JOINING: Final = (Attention.MENTION, Attention.THREAD)
 @dataclass(frozen=True, slots=True)
 class RoomRule:
     """Settings for the rooms that `room`, an address or a glob of addresses, names. `people` and `blocked` are
-    identities or names; without `people` everybody may speak who is known. `prompt` is what the agent is told there: the text, or its file."""
+    identities or names; without `people` everybody may speak who is known. `prompt` is what the agent is told there: the text, or its file. `language` is that of our words there."""
 
     room: str = "*"
     attention: Attention | None = None
@@ -76,6 +76,7 @@ class RoomRule:
     blocked: frozenset[str] = frozenset()
     busy: Busy | None = None
     prompt: str = ""
+    language: str = ""
 
     def fits(self, room: str, thread: str) -> bool:
         """True if it names this room, or this thread of it."""

@@ -10,25 +10,28 @@ from typing import Final
 from aiohttp import web
 
 from runtime.errors import Trouble
+from runtime.text.words import language, marked, say
 
 SENTENCES: Final = {
-    404: "There's nothing at this address.",
-    405: "This address doesn't accept this kind of request.",
-    413: "The request is too large.",
+    404: marked("There's nothing at this address."),
+    405: marked("This address doesn't accept this kind of request."),
+    413: marked("The request is too large."),
 }
 PROGRAMS: Final = ("/api/v1/", "/mcp", "/a2a", "/.well-known/")
 OPENAI: Final = "/v1/"
 """How the paths of the doors for programs begin: each has its own form of an error."""
-GARBLED: Final = "The request was cut off, or can't be unpacked."
-CUT: Final = "The request was cut off."
+GARBLED: Final = marked("The request was cut off, or can't be unpacked.")
+CUT: Final = marked("The request was cut off.")
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
-    Trouble.FULL: "I can't accept this: the disk is full. Try again once there is space.",
-    Trouble.READ_ONLY: "I can't accept this: the database is read-only right now. Try again in a while.",
-    Trouble.LOCKED: "I can't accept this: another program has locked the database. Try again in a few seconds.",
-    Trouble.AWAY: "I can't accept this: the database can't be reached right now. Try again in a few seconds.",
-    Trouble.DAMAGED: "I can't accept this: the database is damaged. An operator has to repair it first.",
-    Trouble.LOST: "I can't accept this: the database was removed or replaced. An operator has to repair it first.",
-    Trouble.OTHER: "I can't accept this right now. Try again in a few seconds.",
+    Trouble.FULL: marked("I can't accept this: the disk is full. Try again once there is space."),
+    Trouble.READ_ONLY: marked("I can't accept this: the database is read-only right now. Try again in a while."),
+    Trouble.LOCKED: marked("I can't accept this: another program has locked the database. Try again in a few seconds."),
+    Trouble.AWAY: marked("I can't accept this: the database can't be reached right now. Try again in a few seconds."),
+    Trouble.DAMAGED: marked("I can't accept this: the database is damaged. An operator has to repair it first."),
+    Trouble.LOST: marked(
+        "I can't accept this: the database was removed or replaced. An operator has to repair it first."
+    ),
+    Trouble.OTHER: marked("I can't accept this right now. Try again in a few seconds."),
 }
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 
@@ -47,6 +50,7 @@ def refused(
     A StoreError asks to be tried again.
     """
     of_field = {"field": field} if field else {}
+    sentence = say(sentence)
     headers = {**({"Retry-After": "2"} if status == 503 else {}), **(headers or {})}
     if request.path.startswith(PROGRAMS):
         return _problem(request, status, sentence, headers, of_field)
@@ -55,7 +59,9 @@ def refused(
     if "/api/" in request.path:
         return web.json_response({"error": sentence, **of_field}, status=status, headers=headers)
     return web.Response(
-        text=notice_page(title=_title(status, link), sentence=sentence, below=linked(*link) if link else ""),
+        text=notice_page(
+            title=say(_title(status, link)), sentence=sentence, below=linked(link[0], say(link[1])) if link else ""
+        ),
         content_type="text/html",
         status=status,
         headers=headers,
@@ -79,12 +85,17 @@ def openai_error(status: int, sentence: str) -> dict[str, object]:
 
 OPENAI_KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 OPENAI_CODES: Final = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
-SIGN_IN_TITLE: Final = "Sign in"
-_TITLES: Final = {401: "You need your link", 403: "Not allowed", 404: "Not found", 503: "Not ready"}
+SIGN_IN_TITLE: Final = marked("Sign in")
+_TITLES: Final = {
+    401: marked("You need your link"),
+    403: marked("Not allowed"),
+    404: marked("Not found"),
+    503: marked("Not ready"),
+}
 
 
 def _title(status: int, link: tuple[str, str] | None) -> str:
-    return SIGN_IN_TITLE if link and status == 401 else _TITLES.get(status, "That didn't work")
+    return SIGN_IN_TITLE if link and status == 401 else _TITLES.get(status, marked("That didn't work"))
 
 
 def linked(path: str, words: str) -> str:
@@ -97,7 +108,7 @@ def notice_page(*, title: str, sentence: str, below: str = "") -> str:
     pieces = escape(sentence).split("`")
     words = "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)} · Signalbox</title>"
         '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'

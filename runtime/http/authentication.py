@@ -16,18 +16,21 @@ from runtime.contract import Identity, Links, Person, Role
 from runtime.http.answers import notice_page
 from runtime.http.errors import Refusal
 from runtime.http.guard import is_secure
+from runtime.text.words import marked, say
 
 COOKIE_LIFE: Final = timedelta(days=365)  # a link lives until a new one voids it; the cookie should not end first
-NO_LINK: Final = (
-    "This page opens with a link of your own. On the machine that runs Signalbox, "
-    "`{command} people link NAME` makes a new one; open the address it prints."
+NO_LINK: Final = marked(
+    "This page opens with a link of your own. On the machine that runs Signalbox, `{command} "
+    "people link NAME` makes a new one; open the address it prints."
 )
-OLD_LINK: Final = (
-    "This link doesn't work any more. A newer link replaces an older one, and the link of a first start works once, "
-    "within 15 minutes. On the machine that runs Signalbox, `{command} people link NAME` makes a new one. Open the "
-    "address it prints."
+OLD_LINK: Final = marked(
+    "This link doesn't work any more. A newer link replaces an older one, and the link of a "
+    "first start works once, within 15 minutes. On the machine that runs Signalbox, "
+    "`{command} people link NAME` makes a new one. Open the address it prints."
 )
-BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
+BECOME: Final = marked(
+    "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
+)
 OUR_OWN: Final = ("none", "same-origin")
 """Where a request comes from that no other site made. Source: W3C Fetch Metadata, Sec-Fetch-Site."""
 
@@ -36,8 +39,8 @@ AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 
 
 SIGN_IN_PATH: Final = "/sign-in"
-SIGN_IN_HERE: Final = "Sign in at {called}, or open a link of your own."
-SIGN_IN_AT: Final = "Sign in at {called}"
+SIGN_IN_HERE: Final = marked("Sign in at {called}, or open a link of your own.")
+SIGN_IN_AT: Final = marked("Sign in at {called}")
 PAGES_READ: Final = ("GET", "HEAD")
 
 
@@ -64,7 +67,7 @@ class Visitor:
 
     def must_be_able_to_write(self) -> None:
         if self.person.role < Role.USER:
-            raise Refusal(403, "Your role is viewer: you can read here, but not write. An owner can change that.")
+            raise Refusal(403, say("Your role is viewer: you can read here, but not write. An owner can change that."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +117,19 @@ class Authenticator:
         return Visitor(*known)
 
     def _unknown(self, request: web.Request, sentence: str) -> Refusal:
-        words = SIGN_IN_HERE.format(called=self._second.called) if self._second.called else sentence
-        return self._with_way(request, Refusal(401, words.format(command=self._command)))
+        words = (
+            say(SIGN_IN_HERE, called=self._second.called)
+            if self._second.called
+            else say(sentence, command=self._command)
+        )
+        return self._with_way(request, Refusal(401, words))
 
     def _with_way(self, request: web.Request, refusal: Refusal) -> Refusal:
         """The refusal with a button to sign in at the provider, which leads back here."""
         if not self._second.called:
             return refusal
         here = f"?next={quote(request.path_qs, safe='')}" if request.method in PAGES_READ else ""
-        return refusal.with_link(f"{SIGN_IN_PATH}{here}", SIGN_IN_AT.format(called=self._second.called))
+        return refusal.with_link(f"{SIGN_IN_PATH}{here}", say(SIGN_IN_AT, called=self._second.called))
 
     async def enter(self, request: web.Request) -> web.Response:
         """GET /link/{token}: to the page as its person; asks first where that could be somebody else's doing.
@@ -148,7 +155,7 @@ class Authenticator:
             return Link(token, known[0], once=False)
         if person := await self._links.invited(token):
             return Link(token, person, once=True)
-        raise Refusal(401, OLD_LINK.format(command=self._command))
+        raise Refusal(401, say(OLD_LINK, command=self._command))
 
     async def _here(self, request: web.Request) -> str | None:
         """The id of the person who is signed in already."""
@@ -162,7 +169,7 @@ class Authenticator:
     async def _sign_in(self, request: web.Request, link: Link, response: web.Response) -> web.Response:
         token = await self._links.redeem(link.token) if link.once else link.token
         if token is None:
-            raise Refusal(401, OLD_LINK.format(command=self._command))  # somebody else was faster
+            raise Refusal(401, say(OLD_LINK, command=self._command))  # somebody else was faster
         self.keep(request, response, token, COOKIE_LIFE)
         return response
 
@@ -196,7 +203,7 @@ def may_be_foreign(request: web.Request, link: Link) -> bool:
 
 def _question(person: Person) -> str:
     name = escape(person.name)
-    button = f'<button type="button" id="become" data-testid="become">Become {name}</button>'
+    button = f'<button type="button" id="become" data-testid="become">{say("Become {name}", name=name)}</button>'
     script = '<script type="module" src="/static/link.js"></script>'
-    sentence = BECOME.format(name=person.name.replace("`", "'"))
-    return notice_page(title=f"Become {person.name}?", sentence=sentence, below=button + script)
+    sentence = say(BECOME, name=person.name.replace("`", "'"))
+    return notice_page(title=say("Become {name}?", name=person.name), sentence=sentence, below=button + script)

@@ -23,6 +23,7 @@ from runtime.errors import StoreError
 from runtime.http.answers import CUT, GARBLED, SENTENCES, STORE_AWAY, refused
 from runtime.http.assets import pack
 from runtime.http.errors import Refusal
+from runtime.text.words import LANGUAGE, chosen
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -48,6 +49,8 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 SERVER: Final = "Signalbox"
+LANGUAGE_COOKIE: Final = "signalbox_language"
+"""Set by the page as somebody chooses: it holds no secret, and opens nothing."""
 
 _log = logging.getLogger(__name__)
 _started: Final = web.RequestKey("started", web.StreamResponse)
@@ -74,6 +77,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
     async def stand(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             _check_words(request)
+            LANGUAGE.set(reader_language(request))
             request[_known_hosts] = known
             if not is_open(request, open_paths):
                 _check_host(request, known)
@@ -102,6 +106,13 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             return _broken(request, error)
 
     return stand
+
+
+def reader_language(request: web.Request) -> str:
+    """The language that a browser's reader chose, or that it accepts; empty for a program, and where we have none of them."""
+    if shows_bearer(request):
+        return ""
+    return chosen(request.cookies.get(LANGUAGE_COOKIE, ""), request.headers.get("Accept-Language", ""))
 
 
 def _cut(request: web.Request, answer: web.Response) -> web.StreamResponse:

@@ -36,6 +36,7 @@ from runtime.guard.findings import Finding
 from runtime.intake.cleaning import cleaned
 from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
+from runtime.text.words import AT_PLACE
 
 log = structlog.get_logger("intake")
 
@@ -108,6 +109,7 @@ class Reception:
         if not self._outlet.serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         signal, findings = cleaned(signal, self._door)
+        AT_PLACE.set(signal.address)  # what is answered is for the people there
         gate = self._gate()
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))

@@ -9,7 +9,8 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-SCHEME: Final = "time:"
+from runtime.text.words import SCHEME
+
 FORM: Final = "%Y-%m-%d %H:%M"
 WRITTEN: Final = re.compile(r"\[([^\[\]\n]*)\]\(time:[0-9TZ:-]+\)")
 

@@ -5,6 +5,7 @@ import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
 import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
+import { choose } from "./language.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
@@ -393,14 +394,15 @@ class Page {
 
   #introduce() {
     const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
-    const called = [h("strong", {}, name), role !== name && h("span", {}, role)];
+    const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
+    const toDo = [
+      ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
+      provider && { label: words.signOut, act: () => this.#signOut() },
+    ].filter(Boolean);
     showBanner(this.#me);
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      provider
-        ? h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who",
-          onclick: (event) => openMenu(event.currentTarget, [{ label: words.signOut, act: () => this.#signOut() }]) }, ...called)
-        : h("span", { class: "who" }, ...called),
+      h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who", onclick: (event) => openMenu(event.currentTarget, toDo) }, ...called),
       mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), words.console) : "");
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;

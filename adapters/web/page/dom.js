@@ -1,5 +1,6 @@
 // Small things that every part of the page needs.
 
+import { locale } from "./language.js";
 import { words } from "./words.js";
 
 export const byId = (id) => document.getElementById(id);
@@ -33,14 +34,14 @@ export function newId(length = 24) {
   return Array.from(bytes, (byte) => letters[byte % letters.length]).join("");
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
-const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
-const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const inText = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(locale, { weekday: "long", day: "numeric", month: "long" });
+const dayAndYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const inText = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "medium" });
 
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "short" });
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: "always", style: "short" });
 const CLOCK_AFTER = 12 * 60; // minutes
 const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 const daysAgo = (date) => Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
@@ -97,7 +98,7 @@ export function sizeOf(bytes) {
   const units = ["kB", "MB", "GB", "TB"];
   const step = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** step;
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[step - 1]}`;
+  return `${value.toLocaleString(locale, value < 10 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 0 })} ${units[step - 1]}`;
 }
 
 export async function copyText(text) {

@@ -1,5 +1,7 @@
 // The page of an invitation: a name, and this browser is somebody's.
 
+import { t } from "./language.js";
+
 const form = document.getElementById("join");
 const said = document.getElementById("said");
 const button = form.querySelector("button");
@@ -26,12 +28,12 @@ form.addEventListener("submit", async (event) => {
     for (const part of form.querySelectorAll("label, input, button")) part.remove();
     const go = document.createElement("a");
     go.href = "/";
-    go.textContent = "Go on to the page";
+    go.textContent = t("Go on to the page");
     go.className = "choice";
     form.append(go);
     go.focus();
   } catch {
-    tell("Signalbox isn't answering. Try again in a moment: your invitation is still good unless somebody used it.", true);
+    tell(t("Signalbox isn't answering. Try again in a moment: your invitation is still good unless somebody used it."), true);
   } finally {
     button.disabled = false;
   }

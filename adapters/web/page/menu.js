@@ -5,10 +5,10 @@ import { words } from "./words.js";
 
 const EDGE = 8; // pixels that stay free at the edges of the window
 
-/** `items` are { label, act }. It closes when something is chosen, by Escape, or when the focus leaves it. */
+/** `items` are { label, act }, with `lang` where a label is in another language. It closes when something is chosen, by Escape, or when the focus leaves it. */
 export function openMenu(opener, items) {
   const menu = h("div", { class: "menu", role: "menu", popover: "auto", "data-testid": "menu" },
-    ...items.map(({ label, act }) => h("button", { type: "button", role: "menuitem", onclick: () => (menu.hidePopover(), act()) }, label)));
+    ...items.map(({ label, lang, act }) => h("button", { type: "button", role: "menuitem", lang, onclick: () => (menu.hidePopover(), act()) }, label)));
   menu.addEventListener("toggle", (event) => event.newState === "closed" && closed(menu, opener));
   menu.addEventListener("keydown", (event) => step(menu, event));
   document.body.append(menu);

@@ -14,11 +14,18 @@ from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
+from runtime.text.words import count, marked, say
 
 KNOWLEDGE_PLACE: Final = "/console/knowledge"
-PACK_HEADS: Final = ("Pack", "Documents", "Characters", "Faults", "Last read")
-DOCUMENT_HEADS: Final = ("Document", "Title", "Characters", "State", "Last read")
-NO_PACKS: Final = "No pack has been read. [[knowledge]] in the settings names folders and pages."
+PACK_HEADS: Final = (marked("Pack"), marked("Documents"), marked("Characters"), marked("Faults"), marked("Last read"))
+DOCUMENT_HEADS: Final = (
+    marked("Document"),
+    marked("Title"),
+    marked("Characters"),
+    marked("State"),
+    marked("Last read"),
+)
+NO_PACKS: Final = marked("No pack has been read. [[knowledge]] in the settings names folders and pages.")
 QUERY_MAX_CHARS: Final = 1_000
 DOCUMENTS_SHOWN: Final = 500
 """Documents of a pack on the page, those with faults first: `signalbox knowledge show` has all."""
@@ -28,11 +35,11 @@ async def knowledge(request: web.Request, do: Operations) -> Html:
     query, pack = request.query.get("q", "")[:QUERY_MAX_CHARS].strip(), request.query.get("pack", "")
     packs = await do.knowledge()
     if not packs:
-        return page("Knowledge", KNOWLEDGE_PLACE, nothing(NO_PACKS))
-    every = [tag("h2", "Packs"), table("Packs", PACK_HEADS, map(_pack, packs))]
+        return page(say("Knowledge"), KNOWLEDGE_PLACE, nothing(say(NO_PACKS)))
+    every = [tag("h2", say("Packs")), table(say("Packs"), PACK_HEADS, map(_pack, packs))]
     told = await _told(query, pack, do) if pack or query else every
     search = _search(query, pack)
-    return page("Knowledge", KNOWLEDGE_PLACE, _choice(packs, pack), search, *told, refreshed=not query)
+    return page(say("Knowledge"), KNOWLEDGE_PLACE, _choice(packs, pack), search, *told, refreshed=not query)
 
 
 async def _told(query: str, pack: str, do: Operations) -> list[Html]:
@@ -48,19 +55,19 @@ async def _told(query: str, pack: str, do: Operations) -> list[Html]:
 def _choice(packs: Iterable[View], chosen: str) -> Html:
     names = ("", *(row["pack"] for row in packs))
     made = (
-        tag("a", name or "every pack", href=_place(name), aria_current="page" if name == chosen else None)
+        tag("a", name or say("every pack"), href=_place(name), aria_current="page" if name == chosen else None)
         for name in names
     )
-    return tag("nav", *made, class_="tabs", aria_label="Pack")
+    return tag("nav", *made, class_="tabs", aria_label=say("Pack"))
 
 
 def _search(query: str, pack: str) -> Html:
     return tag(
         "form",
-        tag("label", f"Words to look for in {pack or 'every pack'}", for_="q"),
+        tag("label", say("Words to look for in {pack}", pack=pack or say("every pack")), for_="q"),
         tag("input", id="q", name="q", value=query, maxlength=str(QUERY_MAX_CHARS), required=True),
         tag("input", type="hidden", name="pack", value=pack) if pack else None,
-        tag("div", tag("button", "Search", type="submit", class_="main"), class_="buttons"),
+        tag("div", tag("button", say("Search"), type="submit", class_="main"), class_="buttons"),
         method="get",
         action=KNOWLEDGE_PLACE,
         role="search",
@@ -69,7 +76,7 @@ def _search(query: str, pack: str) -> Html:
 
 def _found(rows: Iterable[View]) -> Iterator[Html]:
     """Passages with their places, best first."""
-    yield tag("h2", "Found")
+    yield tag("h2", say("Found"))
     passages = [
         tag(
             "article",
@@ -79,16 +86,16 @@ def _found(rows: Iterable[View]) -> Iterator[Html]:
         )
         for row in rows
     ]
-    yield from passages or [nothing("No passage has these words.")]
+    yield from passages or [nothing(say("No passage has these words."))]
 
 
 def _documents(rows: Iterable[View]) -> Iterator[Html]:
     """Documents by place, those that could not be read first."""
     every = sorted(rows, key=lambda row: (not row["fault"], row["place"]))
-    yield tag("h2", "Documents")
-    yield table("Documents", DOCUMENT_HEADS, map(_document, every[:DOCUMENTS_SHOWN]))
+    yield tag("h2", say("Documents"))
+    yield table(say("Documents"), DOCUMENT_HEADS, map(_document, every[:DOCUMENTS_SHOWN]))
     if len(every) > DOCUMENTS_SHOWN:
-        yield tag("p", f"and {len(every) - DOCUMENTS_SHOWN:,} more", class_="faint")
+        yield tag("p", say("and {number} more", number=count(len(every) - DOCUMENTS_SHOWN)), class_="faint")
 
 
 def _document(row: View) -> tuple[str, ...]:

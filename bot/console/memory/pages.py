@@ -13,32 +13,51 @@ from bot.console.layout import badge, moment, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.text.words import marked, say
 
 MEMORY_PLACE: Final = "/console/memory"
-SCOPES: Final = {"": "everything", "room": "rooms", "agent": "agents", "all": "all agents", "person": "you"}
-MEMORY_HEADS: Final = ("Memory", "For", "Agent", "Trust", "Said by", "Since", "Used", "Actions")
-COUNT_HEADS: Final = ("For", "Agent", "Memories")
-SCOPE_WORDS: Final = {"person": "", "room": "", "agent": "every room of the agent", "all": "all agents"}
-PRIVACY: Final = "What is kept for a person, only they can read: in their private chat with /memory. Here you see how much that is, and your own."
+SCOPES: Final = {
+    "": marked("everything"),
+    "room": marked("rooms"),
+    "agent": marked("agents"),
+    "all": marked("all agents"),
+    "person": marked("you"),
+}
+MEMORY_HEADS: Final = (
+    marked("Memory"),
+    marked("For"),
+    marked("Agent"),
+    marked("Trust"),
+    marked("Said by"),
+    marked("Since"),
+    marked("Used"),
+    marked("Actions"),
+)
+COUNT_HEADS: Final = (marked("For"), marked("Agent"), marked("Memories"))
+SCOPE_WORDS: Final = {"person": "", "room": "", "agent": marked("every room of the agent"), "all": marked("all agents")}
+PRIVACY: Final = marked(
+    "What is kept for a person, only they can read: in their private chat with /memory. Here "
+    "you see how much that is, and your own."
+)
 
 
 async def memories(request: web.Request, do: Operations) -> Html:
     scope, agent = request.query.get("scope", ""), request.query.get("agent", "")
     rows, counts = await do.memories(agent, scope), await do.memory_counts()
     return page(
-        "Memory",
+        say("Memory"),
         MEMORY_PLACE,
         _scopes(agent, scope),
         _agents(counts, agent, scope),
-        table("Memories", MEMORY_HEADS, map(_line, rows)),
-        tag("h2", "Kept for people"),
-        tag("p", PRIVACY),
-        table("Memories of people", COUNT_HEADS, _counts(counts)),
+        table(say("Memories"), MEMORY_HEADS, map(_line, rows)),
+        tag("h2", say("Kept for people")),
+        tag("p", say(PRIVACY)),
+        table(say("Memories of people"), COUNT_HEADS, _counts(counts)),
     )
 
 
 def _scopes(agent: str, chosen: str) -> Html:
-    links = [(word, _place(agent, scope), scope == chosen) for scope, word in SCOPES.items()]
+    links = [(say(word), _place(agent, scope), scope == chosen) for scope, word in SCOPES.items()]
     return _choice("For", links)
 
 
@@ -47,7 +66,7 @@ def _agents(counts: Iterable[View], chosen: str, scope: str) -> Html | None:
     names = sorted({row["agent"] for row in counts if row["agent"]} | ({chosen} if chosen else set()))
     if len(names) < 2 and not chosen:
         return None
-    links = [(name or "every agent", _place(name, scope), name == chosen) for name in ("", *names)]
+    links = [(name or say("every agent"), _place(name, scope), name == chosen) for name in ("", *names)]
     return _choice("Agent", links)
 
 
@@ -67,15 +86,15 @@ def _line(row: View) -> tuple[str, ...]:
 
 
 def _whose(row: View) -> Html:
-    return tag("span", SCOPE_WORDS[row["scope"]] or row["room"] or row["person"], title=row["address"] or None)
+    return tag("span", say(SCOPE_WORDS[row["scope"]]) or row["room"] or row["person"], title=row["address"] or None)
 
 
 def _turns(row: View) -> Iterator[Html]:
     place = f"{ROOT}/memories/{quote(row['id'], safe='')}"
     if row["trust"] != "said":
-        yield tag("form", tag("button", "Accept", type="submit"), method="post", action=f"{place}/accept")
-    ask = "Forget this for good? Nothing brings it back."
-    button = tag("button", "Delete", type="submit")
+        yield tag("form", tag("button", say("Accept"), type="submit"), method="post", action=f"{place}/accept")
+    ask = say("Forget this for good? Nothing brings it back.")
+    button = tag("button", say("Delete"), type="submit")
     yield tag("form", button, method="post", action=f"{place}/delete", data_ask=ask)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from bot.console.html import Html, tag
 from bot.console.runs.timeline import dollars
 from bot.operator.views import View
+from runtime.text.words import count, say
 
 DAY_WIDTH: Final = 56
 BAR_WIDTH: Final = 32
@@ -21,7 +22,15 @@ def week_chart(days: Sequence[View]) -> Html:
     most = max((day["cost_micros"] for day in days), default=0)
     width, height = DAY_WIDTH * len(days), CHART_HEIGHT + 2 * LABELS_HEIGHT
     total, tokens = (sum(day[name] for day in days) for name in ("cost_micros", "tokens"))
-    told = tag("p", f"{dollars(total)} in all, for {tokens:,} tokens. Days begin at midnight UTC.", class_="faint")
+    told = tag(
+        "p",
+        say(
+            "{total} in all, for {tokens} tokens. Days begin at midnight UTC.",
+            total=dollars(total),
+            tokens=count(tokens),
+        ),
+        class_="faint",
+    )
     if not total:
         return told
     picture = tag(

@@ -17,58 +17,59 @@ from bot.console.people.pages import stranger
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible
+from runtime.text.words import count, marked, say
 
 COUNT_WORDS: Final = {
-    "signals.waiting": ("message waiting", "messages waiting"),
-    "runs.running": ("run in progress", "runs in progress"),
-    "runs.parked": ("run waiting for people", "runs waiting for people"),
-    "runs.ready": ("run about to continue", "runs about to continue"),
-    "runs.suspect": ("run whose process crashed", "runs whose process crashed"),
-    "approvals.pending": ("open question", "open questions"),
-    "deliveries.queued": ("message to send", "messages to send"),
-    "deliveries.open": ("message being sent", "messages being sent"),
-    "deliveries.held": ("message on hold", "messages on hold"),
-    "deliveries.dead": ("message that couldn't be sent", "messages that couldn't be sent"),
+    "signals.waiting": (marked("message waiting"), marked("messages waiting")),
+    "runs.running": (marked("run in progress"), marked("runs in progress")),
+    "runs.parked": (marked("run waiting for people"), marked("runs waiting for people")),
+    "runs.ready": (marked("run about to continue"), marked("runs about to continue")),
+    "runs.suspect": (marked("run whose process crashed"), marked("runs whose process crashed")),
+    "approvals.pending": (marked("open question"), marked("open questions")),
+    "deliveries.queued": (marked("message to send"), marked("messages to send")),
+    "deliveries.open": (marked("message being sent"), marked("messages being sent")),
+    "deliveries.held": (marked("message on hold"), marked("messages on hold")),
+    "deliveries.dead": (marked("message that couldn't be sent"), marked("messages that couldn't be sent")),
 }
 """Counts of the overview as people read them: of one, and of any other number."""
 INFO_WORDS: Final = {
-    "version": "Version",
-    "model": "Model",
-    "database": "Database",
-    "guard": "Leak guard",
-    "guardrails": "Guardrails",
-    "interceptors": "Interceptors",
-    "banner": "Note",
+    "version": marked("Version"),
+    "model": marked("Model"),
+    "database": marked("Database"),
+    "guard": marked("Leak guard"),
+    "guardrails": marked("Guardrails"),
+    "interceptors": marked("Interceptors"),
+    "banner": marked("Note"),
 }
 TODAY_WORDS: Final = {
-    "messages": ("message", "messages"),
-    "runs": ("run", "runs"),
-    "approvals": ("question to people", "questions to people"),
-    "schedules": ("schedule fired", "schedules fired"),
+    "messages": (marked("message"), marked("messages")),
+    "runs": (marked("run"), marked("runs")),
+    "approvals": (marked("question to people"), marked("questions to people")),
+    "schedules": (marked("schedule fired"), marked("schedules fired")),
 }
-ERROR_HEADS: Final = ("When", "Why", "Room", "Next")
+ERROR_HEADS: Final = (marked("When"), marked("Why"), marked("Room"), marked("Next"))
 
 
 async def overview(_request: web.Request, do: Operations) -> Html:
     told, today = await do.overview(), await do.today()
     lines = lines_of(told, await do.models(), await do.budgets())
     return page(
-        "Overview",
+        say("Overview"),
         "/console",
         _wellness(lines),
-        tag("h2", "Waiting for you"),
+        tag("h2", say("Waiting for you")),
         *await _waiting(do),
-        tag("h2", "Today"),
+        tag("h2", say("Today")),
         _numbers((sum(today[name].values()), words) for name, words in TODAY_WORDS.items()),
         *_errors(today["failures"]),
-        tag("h2", "Cost of seven days"),
+        tag("h2", say("Cost of seven days")),
         week_chart(today["week"]),
-        tag("h2", "Under way"),
+        tag("h2", say("Under way")),
         _numbers((number, COUNT_WORDS[name]) for name, number in told["counts"].items()),
         *pieces.modes(await do.modes()),
         *pieces.accounts(told["accounts"]),
-        tag("h2", "This installation"),
-        facts((INFO_WORDS[name], words) for name, words in told["info"].items()),
+        tag("h2", say("This installation")),
+        facts((say(INFO_WORDS[name]), words) for name, words in told["info"].items()),
     )
 
 
@@ -84,7 +85,7 @@ def _wellness(lines: Sequence[Line]) -> Html:
         )
         for line in lines
     ]
-    return tag("ul", *items, class_="wellness", aria_label="State")
+    return tag("ul", *items, class_="wellness", aria_label=say("State"))
 
 
 async def _waiting(do: Operations) -> Sequence[Html]:
@@ -92,21 +93,21 @@ async def _waiting(do: Operations) -> Sequence[Html]:
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
     cards = [*map(pieces.question, pending), *map(stranger, strangers)]
-    return cards or [nothing("Nothing is waiting for you.")]
+    return cards or [nothing(say("Nothing is waiting for you."))]
 
 
 def _numbers(counted: Iterator[tuple[int, tuple[str, str]]]) -> Html:
-    items = [tag("li", tag("b", f"{number:,}"), words[number != 1]) for number, words in counted]
+    items = [tag("li", tag("b", count(number)), say(words[number != 1])) for number, words in counted]
     return tag("ul", *items, class_="counts")
 
 
 def _errors(rows: Sequence[View]) -> Iterator[Html]:
     """Runs that failed today, each with where to look."""
     if rows:
-        yield tag("h2", "Errors of today")
-        yield table("Errors", ERROR_HEADS, map(_error, rows))
+        yield tag("h2", say("Errors of today"))
+        yield table(say("Errors"), ERROR_HEADS, map(_error, rows))
 
 
 def _error(row: View) -> tuple[str, ...]:
-    look = tag("a", "See its steps", href=f"/console/runs/{quote(row['run'], safe='')}")
+    look = tag("a", say("See its steps"), href=f"/console/runs/{quote(row['run'], safe='')}")
     return moment(row["at"]), legible(row["reason"]) or "-", where(row), look

@@ -15,11 +15,20 @@ from bot.operator.views import View
 from runtime.contract import Role
 from runtime.markup.moments import several
 from runtime.text.glyphs import legible
+from runtime.text.words import marked, say
 
 SKILLS_PLACE: Final = "/console/skills"
-SKILL_HEADS: Final = ("Name", "State", "What it's for", "Brings along", "Agents", "From", "Actions")
-WAITING_SKILLS: Final = "Waiting for an owner"
-NO_SKILLS: Final = "No skills are here. Add one with "
+SKILL_HEADS: Final = (
+    marked("Name"),
+    marked("State"),
+    marked("What it's for"),
+    marked("Brings along"),
+    marked("Agents"),
+    marked("From"),
+    marked("Actions"),
+)
+WAITING_SKILLS: Final = marked("Waiting for an owner")
+NO_SKILLS: Final = marked("No skills are here. Add one with ")
 
 
 async def skills(_request: web.Request, do: Operations) -> Html:
@@ -28,14 +37,14 @@ async def skills(_request: web.Request, do: Operations) -> Html:
     is_owner = do.actor.person.role is Role.OWNER
     how = tag(
         "p",
-        NO_SKILLS if not rows else "Add one with ",
+        say(NO_SKILLS) if not rows else say("Add one with "),
         tag("code", "signalbox skills install FOLDER"),
         ".",
         class_="faint",
     )
-    asked = [tag("h2", WAITING_SKILLS), *(_question(row, is_owner=is_owner) for row in waiting)] if waiting else []
+    asked = [tag("h2", say(WAITING_SKILLS)), *(_question(row, is_owner=is_owner) for row in waiting)] if waiting else []
     lines = [_line(row, is_owner=is_owner) for row in rows]
-    return page("Skills", SKILLS_PLACE, *asked, table("Skills", SKILL_HEADS, lines), how)
+    return page(say("Skills"), SKILLS_PLACE, *asked, table(say("Skills"), SKILL_HEADS, lines), how)
 
 
 def _question(row: View, *, is_owner: bool) -> Html:
@@ -46,7 +55,10 @@ def _question(row: View, *, is_owner: bool) -> Html:
         text = part.split("\n", 1)[1].rsplit("\n", 1)[0] if block else _plain(part)
         parts.append(tag("pre", text) if block else tag("p", *_lines(text)))
     return tag(
-        "section", *parts, _approve(row) if is_owner else tag("p", "An owner decides.", class_="faint"), class_="card"
+        "section",
+        *parts,
+        _approve(row) if is_owner else tag("p", say("An owner decides."), class_="faint"),
+        class_="card",
     )
 
 
@@ -67,7 +79,11 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
     actions = [_approve(row)] if is_owner and row["waits"] else []
     actions += [_remove(row)] if is_owner and row["standing"] == "accepted" else []
     return (
-        tag("div", tag("strong", row["name"]), tag("p", f"for {row['agent']}", class_="faint") if row["agent"] else ""),
+        tag(
+            "div",
+            tag("strong", row["name"]),
+            tag("p", say("for {agent}", agent=row["agent"]), class_="faint") if row["agent"] else "",
+        ),
         tag("div", badge(row["standing"]), tag("p", legible(row["state"]), class_="faint")),
         legible(row["description"]),
         _brings(row),
@@ -78,7 +94,7 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
 
 
 def _brings(row: View) -> Html:
-    scripts = several(len(row["scripts"]), "script") if row["scripts"] else "no scripts"
+    scripts = several(len(row["scripts"]), "script") if row["scripts"] else say("no scripts")
     if not row["warnings"]:
         return tag("span", scripts)
     found = [tag("p", legible(one), class_="faint") for one in row["warnings"]]
@@ -86,11 +102,15 @@ def _brings(row: View) -> Html:
 
 
 def _approve(row: View) -> Html:
-    return _form(row["name"], "approve", "Accept", f"Accept {row['name']} as it is now?", form=row["form"])
+    return _form(
+        row["name"], "approve", say("Accept"), say("Accept {name} as it is now?", name=row["name"]), form=row["form"]
+    )
 
 
 def _remove(row: View) -> Html:
-    return _form(row["name"], "remove", "Remove", f"Remove {row['name']}? No agent has it from then on.")
+    return _form(
+        row["name"], "remove", say("Remove"), say("Remove {name}? No agent has it from then on.", name=row["name"])
+    )
 
 
 def _form(name: str, verb: str, word: str, question: str, **fields: str) -> Html:

@@ -6,6 +6,12 @@ const REFRESH_MS = 3000;
 const TOLD = "console.told"; // what the page before had to say
 const said = document.getElementById("said");
 
+/** Texts of another language, by the English ones, with values in the places that they name in braces. They are literals, so that they are found. */
+const language = document.documentElement.lang;
+const locale = navigator.languages?.find((one) => one.split("-")[0] === language) ?? language;
+const texts = JSON.parse(document.body.dataset.words ?? "{}");
+const t = (text, values = {}) => (texts[text] ?? text).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
 function tell(words, wrong = false) {
   said.textContent = words;
   said.classList.toggle("wrong", wrong);
@@ -13,10 +19,10 @@ function tell(words, wrong = false) {
 
 const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]];
 const NEAR_SECONDS = 7 * 86_400; // further away, a date says more
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const distant = new Intl.RelativeTimeFormat(undefined, { numeric: "always" });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long" });
+const dated = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
+const distant = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
 
 /** How long ago it was, or how far ahead it is; the date where that says more. */
 function distance(date) {
@@ -125,7 +131,7 @@ function missing(form) {
   const empty = [...form.querySelectorAll("[data-fault]")]
     .map((place) => [place.dataset.fault, form.querySelector(`[aria-describedby~="${place.id}"]`)])
     .filter(([, field]) => field?.required && !field.closest("[disabled]") && !field.value.trim());
-  return Object.fromEntries(empty.map(([name]) => [name, "Fill this in."]));
+  return Object.fromEntries(empty.map(([name]) => [name, t("Fill this in.")]));
 }
 
 async function send(form, pressed) {
@@ -136,7 +142,7 @@ async function send(form, pressed) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(fields),
   }).catch(() => {
-    throw new Error("Signalbox isn't answering. Before you try again, check whether your change was made.");
+    throw new Error(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
   });
   const told = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(told.error), { field: told.field });
@@ -213,11 +219,11 @@ document.addEventListener("submit", async (event) => {
     buttons.forEach((button) => (button.disabled = true));
     const done = await sending;
     if (form.dataset.then) {
-      sessionStorage.setItem(TOLD, done.told ?? "Saved."); // this page is about what is gone, or what it made
+      sessionStorage.setItem(TOLD, done.told ?? t("Saved.")); // this page is about what is gone, or what it made
       location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)));
     }
     if (done.url) showLink(done);
-    tell(done.told ?? `Done. It's ${done.state} now.`);
+    tell(done.told ?? t("Done. It's {state} now.", { state: t(done.state) }));
     form.reset();
     force = true;
   } catch (error) {
@@ -326,14 +332,21 @@ async function loop() {
     localTimes(document);
     try {
       await refresh();
-      if (away) tell("Connected again.");
+      if (away) tell(t("Connected again."));
       away = false;
     } catch {
-      if (!away) tell("Signalbox isn't answering. This page may be out of date. Still trying.", true);
+      if (!away) tell(t("Signalbox isn't answering. This page may be out of date. Still trying."), true);
       away = true;
     }
   }
 }
+
+document.addEventListener("click", (event) => {
+  const chosen = event.target.closest?.("[data-language]")?.dataset.language;
+  if (!chosen) return;
+  document.cookie = `signalbox_language=${chosen}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+  location.reload();
+});
 
 const before = sessionStorage.getItem(TOLD);
 if (before) tell(before);

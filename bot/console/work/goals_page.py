@@ -15,34 +15,53 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible
+from runtime.text.words import marked, say
 
 GOALS_PLACE: Final = "/console/goals"
-GOAL_HEADS: Final = ("Set", "Goal", "State", "Turns", "Set by", "Room", "Actions")
-TURN_HEADS: Final = ("Turn", "State", "Answer", "Verdict")
-NO_GOAL_YET: Final = "No goal was set yet. Set one in a conversation: /goal TEXT."
+GOAL_HEADS: Final = (
+    marked("Set"),
+    marked("Goal"),
+    marked("State"),
+    marked("Turns"),
+    marked("Set by"),
+    marked("Room"),
+    marked("Actions"),
+)
+TURN_HEADS: Final = (marked("Turn"), marked("State"), marked("Answer"), marked("Verdict"))
+NO_GOAL_YET: Final = marked("No goal was set yet. Set one in a conversation: /goal TEXT.")
 GOAL_LINE_CHARS: Final = 80
 ANSWER_LINE_CHARS: Final = 80
 ANSWER_SHOWN_CHARS: Final = 4_000
 """Characters of a turn's answer; the page of its run has all of it."""
 ENDS_TOLD: Final = {
-    "met": "the judge accepted the result",
-    "declined": "whoever set it did not agree",
-    "turns": "its turns are over",
-    "deadline": "its time is over",
-    "budget": "its budget is spent",
-    "senseless": "the judge stopped it",
-    "failing": "its turns fail",
+    "met": marked("the judge accepted the result"),
+    "declined": marked("whoever set it did not agree"),
+    "turns": marked("its turns are over"),
+    "deadline": marked("its time is over"),
+    "budget": marked("its budget is spent"),
+    "senseless": marked("the judge stopped it"),
+    "failing": marked("its turns fail"),
 }
 
 
 async def goals(_request: web.Request, do: Operations) -> Html:
     rows = await do.goals()
-    return page("Goals", GOALS_PLACE, table("Goals", GOAL_HEADS, map(_line, rows)) if rows else nothing(NO_GOAL_YET))
+    return page(
+        say("Goals"),
+        GOALS_PLACE,
+        table(say("Goals"), GOAL_HEADS, map(_line, rows)) if rows else nothing(say(NO_GOAL_YET)),
+    )
 
 
 async def goal(request: web.Request, do: Operations) -> Html:
     row = await do.goal(request.match_info["id"])
-    return page(f"Goal: {cut(row['name'], GOAL_LINE_CHARS)}", GOALS_PLACE, facts(_facts(row)), _stop(row), *_told(row))
+    return page(
+        say("Goal: {name}", name=cut(row["name"], GOAL_LINE_CHARS)),
+        GOALS_PLACE,
+        facts(_facts(row)),
+        _stop(row),
+        *_told(row),
+    )
 
 
 def _line(row: View) -> Sequence[str | Html]:
@@ -52,40 +71,44 @@ def _line(row: View) -> Sequence[str | Html]:
 
 
 def _facts(row: View) -> Iterator[tuple[str, str | Html]]:
-    run = tag("a", "Its calls", href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
+    run = tag("a", say("Its calls"), href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
     told: tuple[tuple[str, str | Html], ...] = (
-        ("State", badge(row["state"])),
-        ("Waits for", row["waits_for"]),
-        ("Ended, since", ENDS_TOLD.get(row["end"], "")),
-        ("Why", legible(row["reason"].partition("\n")[0])),
-        ("Turns", row["how_far"]),
-        ("Bounds", row["bounds"]),
-        ("Until", moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
-        ("Judged by", row["judge"] or ("the same model" if row["bounds"] else "")),
-        ("Cost", f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),
-        ("Set by", legible(row["by"])),
-        ("Room", where(row)),
-        ("Set", moment(row["started_at"])),
-        ("Ended", moment(row["ended_at"]) if row["ended_at"] else ""),
-        ("Run", run),
+        (say("State"), badge(row["state"])),
+        (say("Waits for"), row["waits_for"]),
+        (say("Ended, since"), say(ENDS_TOLD[row["end"]]) if row["end"] in ENDS_TOLD else ""),
+        (say("Why"), legible(row["reason"].partition("\n")[0])),
+        (say("Turns"), row["how_far"]),
+        (say("Bounds"), row["bounds"]),
+        (say("Until"), moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
+        (say("Judged by"), row["judge"] or (say("the same model") if row["bounds"] else "")),
+        (say("Cost"), f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),
+        (say("Set by"), legible(row["by"])),
+        (say("Room"), where(row)),
+        (say("Set"), moment(row["started_at"])),
+        (say("Ended"), moment(row["ended_at"]) if row["ended_at"] else ""),
+        (say("Run"), run),
     )
     return (pair for pair in told if pair[1])
 
 
 def _told(row: View) -> Iterator[Html]:
     if row["outcome"]:
-        yield tag("h2", "The goal")
+        yield tag("h2", say("The goal"))
         yield tag("pre", legible(row["outcome"]))
-    for title, name in (("Done when", "criteria"), ("Kept to", "constraints")):
+    for title, name in ((say("Done when"), "criteria"), (say("Kept to"), "constraints")):
         if row[name]:
             yield tag("h2", title)
             yield tag("ul", *(tag("li", legible(one)) for one in row[name]))
-    yield tag("h2", "Turns")
-    yield table("Turns", TURN_HEADS, map(_turn, row["turns"])) if row["turns"] else nothing("No turn has begun.")
+    yield tag("h2", say("Turns"))
+    yield (
+        table(say("Turns"), TURN_HEADS, map(_turn, row["turns"]))
+        if row["turns"]
+        else nothing(say("No turn has begun."))
+    )
 
 
 def _turn(turn: View) -> Sequence[str | Html]:
-    score = f"{turn['score']:g} of 10. " if turn["score"] is not None else ""
+    score = say("{score} of 10. ", score=f"{turn['score']:g}") if turn["score"] is not None else ""
     answer = _folded(turn["answer"], f"answer-{turn['number']}") if turn["answer"] else ""
     critique = " ".join(turn["critique"].split())
     return str(turn["number"]), badge(turn["state"]), answer, f"{score}{legible(critique)}"
@@ -105,9 +128,9 @@ def _stop(row: View) -> Html | None:
         return None
     form = tag(
         "form",
-        tag("button", "Stop", type="submit"),
+        tag("button", say("Stop"), type="submit"),
         method="post",
         action=f"{ROOT}/goals/{quote(row['id'], safe='')}/stop",
-        data_ask="Stop this goal? What its turns did stays done.",
+        data_ask=say("Stop this goal? What its turns did stays done."),
     )
     return tag("div", form, class_="buttons")

@@ -15,6 +15,9 @@ from runtime.domain.routing import Attention
 from runtime.guard.findings import Detector, Strictness
 from runtime.settings.types import IdentityName, Number, Proof, PublicUrl, Section, Switch, Text, Whole
 
+Language = Literal["en", "de"]
+"""Languages of what people read: those of the catalogues."""
+
 
 class Web(Section):
     """The web page, console, API and health checks."""
@@ -95,6 +98,7 @@ class RoomTable(Section):
     )
     blocked: tuple[Text, ...] = Field(default=(), description="Identities or names of people not answered there.")
     busy: Busy | None = Field(default=None, description="Instead of `sessions.busy`.")
+    language: Language | None = Field(default=None, description="Instead of `language`.")
     prompt: PromptText = Field(
         default="", description="What the agent is told there beside its own prompt; it may name the same values."
     )

@@ -23,6 +23,7 @@ from runtime.domain.skills.matching import uses
 from runtime.domain.skills.skill import Skill
 from runtime.skills.ready import ReadySkills, Shelved
 from runtime.store.protocol.intake import SkillAnswer
+from runtime.text.words import say
 
 APPROVE: Final = "approve"
 
@@ -87,7 +88,7 @@ class SkillCommands:
                     if shelved.standing.is_open
                     else self._accepting(skill, shelved)
                 )
-        return SkillAnswer(FORM_GONE)
+        return SkillAnswer(say(FORM_GONE))
 
     def _accepting(self, skill: Skill, shelved: Shelved) -> SkillAnswer:
         self._ready.expire()

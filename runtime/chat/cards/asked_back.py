@@ -10,15 +10,14 @@ from runtime.chat.cards.card_facts import home_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.domain.approvals import Approval, Home
 from runtime.domain.transcript import OURS
-from runtime.markup.moments import several
 from runtime.text.glyphs import clip, in_a_line, plainly
-from runtime.text.naming import listed
+from runtime.text.words import listed, marked, say, several
 
 QUESTIONS_SHOWN: Final = (160, 80)
 """Characters of the newest question on a card, and of the one before; a card has room for no more."""
 ANSWERS_SHOWN: Final = (500, 240)
 """The same of their answers."""
-CONSOLE: Final = "the console"
+CONSOLE: Final = marked("the console")
 CALL_MAX_CHARS: Final = 1_000
 """Of the call in the words for the model, which has all of it in its transcript."""
 
@@ -32,7 +31,7 @@ def told(approval: Approval, *, home: bool) -> str:
         return _told_elsewhere(approval, found)
     shown = list(zip(reversed(found), QUESTIONS_SHOWN, ANSWERS_SHOWN, strict=False))
     earlier = len(found) - len(shown)
-    where = "is in a message of its own" if earlier == 1 else "are in messages of their own"
+    where = say("is in a message of its own") if earlier == 1 else say("are in messages of their own")
     before = [f"{several(earlier, 'earlier answer')} {where}."] if earlier else []
     return "\n\n".join([*before, *(part for one in reversed(shown) for part in _shown(*one))])
 
@@ -45,7 +44,13 @@ def in_whole(approval: Approval, number: int) -> list[str]:
     long = [one for one in found if one.number == number and len(one.answer) > ANSWERS_SHOWN[-1]]
     gone = [one for one in found[: -len(ANSWERS_SHOWN)][-1:] if len(one.answer) <= ANSWERS_SHOWN[-1]]
     return [
-        f"**{plainly(one.by)} asked** about `{approval.tool}`: “{plainly(one.question)}” The agent answered:\n\n{_quoted(one.answer)}"
+        say(
+            "**{by} asked** about `{tool}`: “{question}” The agent answered:\n\n{answer}",
+            by=plainly(one.by),
+            tool=approval.tool,
+            question=plainly(one.question),
+            answer=_quoted(one.answer),
+        )
         for one in (*gone, *long)
     ]
 
@@ -55,29 +60,43 @@ def _told_elsewhere(approval: Approval, found: list[Exchange]) -> str:
     if home_of(approval) is Home.TOLD:
         where = CONSOLE
     else:
-        where = plainly(json.loads(approval.card).get("room", "")) or "the room where it was asked"
+        where = plainly(json.loads(approval.card).get("room", "")) or say("the room where it was asked")
     if any(one.is_open for one in found):
-        return f"{names} asked a question; the answer will be in {where}." if where != CONSOLE else _on_console(names)
+        return (
+            say("{names} asked a question; the answer will be in {where}.", names=names, where=where)
+            if where != CONSOLE
+            else _on_console(names)
+        )
     if all(one.failed for one in found):
-        return f"{names} asked a question and got no answer. You can ask again."
-    return f"{names} asked a question; the answer is in {where}." if where != CONSOLE else _on_console(names)
+        return say("{names} asked a question and got no answer. You can ask again.", names=names)
+    return (
+        say("{names} asked a question; the answer is in {where}.", names=names, where=where)
+        if where != CONSOLE
+        else _on_console(names)
+    )
 
 
 def _on_console(names: str) -> str:
-    return f"{names} asked a question; operators can read the answer on {CONSOLE}."
+    return say(
+        "{names} asked a question; operators can read the answer on {console}.", names=names, console=say(CONSOLE)
+    )
 
 
 def _shown(one: Exchange, question: int, answer: int) -> Iterator[str]:
     words, _ = _fitting(one.question, question, plainly)
-    asked = f"**{plainly(one.by)} asked**: “{words}”"
+    asked = say("**{by} asked**: “{words}”", by=plainly(one.by), words=words)
     if one.is_open:
-        yield f"{asked} The agent is answering."
+        yield say("{asked} The agent is answering.", asked=asked)
     elif one.failed:
-        yield f"{asked} No answer: {plainly(one.failed)}"
+        yield say("{asked} No answer: {failed}", asked=asked, failed=plainly(one.failed))
     else:
-        yield f"{asked} The agent answered:"
+        yield say("{asked} The agent answered:", asked=asked)
         text, left = _fitting(one.answer, answer, _quoted)
-        yield f"{text}\n>\n> ({several(left, 'more character')}, in a message of its own)" if left else text
+        yield (
+            say("{text}\n>\n> ({left}, in a message of its own)", text=text, left=several(left, "more character"))
+            if left
+            else text
+        )
 
 
 def _quoted(text: str) -> str:

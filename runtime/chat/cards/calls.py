@@ -14,8 +14,8 @@ from difflib import unified_diff
 from typing import Final
 
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue, Json
-from runtime.markup.moments import several
 from runtime.text.glyphs import fenced, in_full, plainly, visible
+from runtime.text.words import count, marked, say, several
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 BLOCK_SIGN: Final = re.compile(r"^(\d*)([-+#=.)])")
@@ -28,11 +28,11 @@ END_LINES: Final = 3
 """Of a text of which only the first lines are shown."""
 DIFF_MAX_CHARS: Final = 200_000
 DIFF_MAX_LINES: Final = 4_000
-CUT: Final = "… {} characters …"
+CUT: Final = marked("… {number} characters …")
 """Stands for what is left out; its number is that of the characters as they are shown."""
 JSON_TITLE: Final = " (JSON)"
-CHANGES_TITLE: Final = " (what changes)"
-NO_ARGUMENTS: Final = "No arguments"
+CHANGES_TITLE: Final = marked(" (what changes)")
+NO_ARGUMENTS: Final = marked("No arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def shown_call(arguments: str, parts: Sequence[CardPart] = ()) -> ShownCall:
     lines = "\n".join(piece for piece, _ in drawn if piece.startswith("- "))
     blocks = [piece for piece, _ in drawn if not piece.startswith("- ")]
     made = ShownCall("\n\n".join(filter(None, [lines, *blocks])), all(whole for _, whole in drawn))
-    return _noted(made if drawn else ShownCall(NO_ARGUMENTS), parts)
+    return _noted(made if drawn else ShownCall(say(NO_ARGUMENTS)), parts)
 
 
 def whole_call(arguments: str) -> str:
@@ -94,7 +94,7 @@ def _drawn(parts: Sequence[CardPart], values: Mapping[str, Json]) -> Iterator[tu
         name, value = part.argument, left.pop(part.argument)
         match part:
             case CardChange(before=before) if isinstance(value, str) and _differ(before, value):
-                yield f"{plainly(name)}{CHANGES_TITLE}:\n\n{fenced(_changes(before, value), 'diff')}", False
+                yield f"{plainly(name)}{say(CHANGES_TITLE)}:\n\n{fenced(_changes(before, value), 'diff')}", False
             case CardText(lines=most) if isinstance(value, str):
                 yield _lines(name, value, most)
             case CardValue(also=also):
@@ -136,7 +136,7 @@ def _lines(name: str, text: str, most: int | None) -> tuple[str, bool]:
     if len(lines) <= most + END_LINES:
         return f"{title}:\n\n{fenced(chr(10).join(lines))}", True
     first, last = "\n".join(lines[:most]), "\n".join(lines[-END_LINES:])
-    cut = CUT.format(f"{sum(map(len, lines)) + len(lines) - len(first) - len(last) - 3:,}")
+    cut = say(CUT, number=count(sum(map(len, lines)) + len(lines) - len(first) - len(last) - 3))
     return f"{title}:\n\n{fenced(f'{first}{chr(10)}{cut}{chr(10)}{last}')}", False
 
 

@@ -19,8 +19,9 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import EVENT_OF, HEARD, OPTIONS, Approval, Home, offered
 from runtime.text.glyphs import clip, legible, plainly
+from runtime.text.words import marked, say
 
-LABELS = {
+LABELS = {  # English everywhere: they are part of what people are told to press
     Choice.APPROVE: "Approve",
     Choice.DENY: "Deny",
     Choice.DONE: "It was done",
@@ -62,6 +63,11 @@ def facts_in(arguments: str) -> str:
 
 WORK_KINDS: Final = ("workflow", "goal", "schedule")
 """Work that asks without a person's message."""
+WORK_TITLES: Final = {
+    "workflow": marked("the workflow {name}"),
+    "goal": marked("the goal {name}"),
+    "schedule": marked("the schedule {name}"),
+}
 
 
 def circumstances(
@@ -155,24 +161,29 @@ def labels_of(approval: Approval) -> dict[Choice, str]:
 
 def asked(kind: ApprovalKind, tool: str) -> str:
     """The question about a call of `tool`, on every surface that shows it."""
-    return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Did it finish?"
+    return (
+        say("May I run {tool}?", tool=tool)
+        if kind is ApprovalKind.CALL
+        else say("{tool} was cut off. Did it finish?", tool=tool)
+    )
 
 
 def whom_for(approval: Approval, asking: Asking) -> str:
     """The person a question is for, and the request or schedule it came from."""
     known = json.loads(approval.card) if approval.card else {}
-    whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
-    where = f" in {plainly(known['room'])}" if "room" in known else ""
+    whom = say("A question for {to}", to=plainly(asking.to)) if asking.to else say("A question for anybody here")
+    where = say(" in {room}", room=plainly(known["room"])) if "room" in known else ""
     if any(kind in known for kind in WORK_KINDS):
-        return f"{whom}, from {work_of(known)}{where}"
+        return say("{whom}, from {known}{where}", whom=whom, known=work_of(known), where=where)
     by = approval.requester_name
-    return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+    about = say(", about {by}'s request", by=plainly(by)) if by and by != asking.to else ""
+    return f"{whom}{about}{where}"
 
 
 def work_of(known: Mapping[str, Any]) -> str:
     """Work by the clock or of several steps that asks, for a sentence."""
     kind = next(one for one in WORK_KINDS if one in known)
-    return f"the {kind} {plainly(known[kind])}"
+    return say(WORK_TITLES[kind], name=plainly(known[kind]))
 
 
 def quoted(text: str) -> str:

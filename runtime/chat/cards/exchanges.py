@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from runtime.text.glyphs import bound
+from runtime.text.words import marked, say
 
 ASKED_BACK: Final = "asked_back"
 """In `Approval.card`: what was asked, and the answers."""
@@ -15,9 +16,9 @@ QUESTIONS_MAX: Final = 5
 """Questions about one call. Those that the model could not answer don't count."""
 QUESTION_MAX_CHARS: Final = 500
 ANSWER_MAX_CHARS: Final = 4_000
-PLAIN_QUESTION: Final = "Why do you want to do this?"
+PLAIN_QUESTION: Final = marked("Why do you want to do this?")
 """Asked by a form that holds no words."""
-USED_UP: Final = f"This call has had its {QUESTIONS_MAX} questions. Please decide with what you know."
+USED_UP: Final = marked("This call has had its {number} questions. Please decide with what you know.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ def exchanges(card: str) -> list[Exchange]:
 
 def used_up(card: str) -> str | None:
     """The reason not to ask any more, in words for the one who asks; None while there is none."""
-    return USED_UP if sum(not one.failed for one in exchanges(card)) >= QUESTIONS_MAX else None
+    return (
+        say(USED_UP, number=QUESTIONS_MAX) if sum(not one.failed for one in exchanges(card)) >= QUESTIONS_MAX else None
+    )
 
 
 def question_of(values: Mapping[str, str], name: str) -> str:

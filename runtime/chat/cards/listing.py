@@ -14,8 +14,8 @@ from runtime.chat.cards.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, Effect, Mention, Whole
 from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home, choices
 from runtime.domain.ids import digest
-from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import clip, plainly
+from runtime.text.words import briefly, marked, moment, say, several
 
 OPEN_CARDS_MAX: Final = 5
 """Cards of one person that are open in one conversation; what is asked beyond them joins the last."""
@@ -25,7 +25,7 @@ EACH_MAX: Final = 4
 """Calls of a list that have buttons of their own; of a longer one people choose in a form."""
 ALONE: Final = (Choice.EDIT, Choice.WHY)
 """Choices about one call of a list, which gets a card of its own then."""
-ONE_ANSWER: Final = "One answer applies to all of them."
+ONE_ANSWER: Final = marked("One answer applies to all of them.")
 PLAN: Final = "plan"
 """In `Approval.card`: what the model said it would do."""
 
@@ -148,19 +148,27 @@ def _asking(
     lead: Approval, group: Sequence[Approval], now: datetime, home: bool, voted: Sequence[str], again: bool
 ) -> Content:
     known, how = json.loads(lead.card), card_facts.home_of(lead) if home else Home.WHOLE
-    asks = "May I go on like this?" if PLAN in known else f"May I run these {several(len(group), 'call')}?"
-    head, below = f"**{'Reminder: ' * again}{asks}**", open_cards.below(lead, how, voted, home=home)
+    asks = (
+        say("May I go on like this?")
+        if PLAN in known
+        else say("May I run these {group}?", group=several(len(group), "call"))
+    )
+    head, below = f"**{say('Reminder: ') if again else ''}{asks}**", open_cards.below(lead, how, voted, home=home)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [head, below])))
-    end = f"expires {moment(lead.expires_at)} (in {briefly(lead.expires_at - now)})"
+    end = say(
+        "expires {expires_at} (in {left})",
+        expires_at=moment(lead.expires_at),
+        left=briefly(lead.expires_at - now),
+    )
     parts = [
         head,
-        settled_cards.circumstances_of(replace(lead, tool=several(len(group), "call")), "asks", end),
+        settled_cards.circumstances_of(replace(lead, tool=several(len(group), "call")), marked("asks"), end),
         open_cards.reason_of(lead),
         open_cards.request_of(lead, home=home),
         _plan(known.get(PLAN, "")),
         *(part for number, one in enumerate(group, 1) for part in _open_call(number, one)),
-        " ".join(filter(None, [ONE_ANSWER if len(group) > 1 else "", below])),
+        " ".join(filter(None, [say(ONE_ANSWER) if len(group) > 1 else "", below])),
     ]
     both = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
     buttons = [Button(lead.id, choice, card_facts.LABELS[choice]) for choice in both]
@@ -216,9 +224,9 @@ def _decided(lead: Approval, group: Sequence[Approval], home: bool) -> Content:
     """One head where one answer decided all of them; else each says how it was decided."""
     is_one = len({(one.state, one.decided_by, one.decided_at, one.reason) for one in group}) == 1
     calls, mark = several(len(group), "call"), settled_cards.MARKS[lead.state] if is_one else None
-    head = f"{mark} {settled_cards.ruling(lead)}: {calls}" if is_one else f"**Decided**: {calls}"
+    head = f"{mark} {settled_cards.ruling(lead)}: {calls}" if is_one else say("**Decided**: {calls}", calls=calls)
     is_told = home and card_facts.home_of(lead) is Home.TOLD
-    parts = [head, "" if is_told else settled_cards.circumstances_of(replace(lead, tool=calls), "asked")]
+    parts = [head, "" if is_told else settled_cards.circumstances_of(replace(lead, tool=calls), marked("asked"))]
     folded = []
     for number, one in enumerate(group, 1):
         came, shown = settled_cards.came(one.outcome, home=home) if one.outcome else ("", "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runtime.contract import Address, Choice
 from runtime.domain.approvals import GRANTING, Approval, offered
-from runtime.markup.moments import several
+from runtime.text.words import say, several
 
 
 def frozen(card: str, offers: Sequence[Choice], form: str, others: Sequence[str], plain: Sequence[Address]) -> str:
@@ -34,4 +34,13 @@ def calls_too(approval: Approval, label: str) -> str:
     """The other calls that the button `label` approves; empty on a card without it."""
     others = json.loads(approval.card).get("others", ()) if approval.card else ()
     tools = ", ".join(f"`{tool}`" for tool in others)
-    return f"“{label}” also approves {several(len(others), 'earlier call')}: {tools}." if others else ""
+    return (
+        say(
+            "“{label}” also approves {others}: {tools}.",
+            label=label,
+            others=several(len(others), "earlier call"),
+            tools=tools,
+        )
+        if others
+        else ""
+    )

@@ -29,16 +29,15 @@ from runtime.contract import (
 )
 from runtime.domain.agents.delegation import STOPPED_AT
 from runtime.domain.approvals import OPTIONS, Approval, Home
-from runtime.markup.moments import briefly, moment
 from runtime.text.glyphs import clip, legible, plainly
-from runtime.text.naming import listed
+from runtime.text.words import briefly, listed, marked, moment, say
 
 LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
-NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
-NOBODY_REACHED: Final = (
-    "I have no private chat with anybody who can decide this. They can open one and send me the command `approvals`. "
-    "Operators can also use the console."
+NOBODY_HERE: Final = marked("Nobody here can answer this. An operator can, on the console.")
+NOBODY_REACHED: Final = marked(
+    "I have no private chat with anybody who can decide this. They can open one and send me "
+    "the command `approvals`. Operators can also use the console."
 )
 CONTINUE_ONCE: Final = "Continue once"
 """Lets one more hand-over through, in place of Approve."""
@@ -49,7 +48,10 @@ LABEL_MAX_CHARS: Final = 60
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
     """The card about an unknown person."""
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
-    return Content(f"**Let {name_in(arguments)} in?**\n\n{facts_in(arguments)}", buttons)
+    return Content(
+        say("**Let {name} in?**\n\n{facts}", name=name_in(arguments), facts=facts_in(arguments)),
+        buttons,
+    )
 
 
 def question(
@@ -70,7 +72,7 @@ def question(
         labels = {**LABELS, Choice.APPROVE: CONTINUE_ONCE}
     head = f"**{before}{stop or asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
-        head += " I can't tell, so I haven't run it again."
+        head += say(" I can't tell, so I haven't run it again.")
     buttons = tuple(Button(approval_id, choice, labels[choice]) for choice in CHOICES[kind])
     return Content(
         "\n\n".join(
@@ -105,9 +107,8 @@ def pending(
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
     if approval.kind is ApprovalKind.ANSWER:
         return _to_person(approval, now, how, whom, again=again, mentions=mentions)
-    left = briefly(approval.expires_at - now)
-    above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    above += [reason_of(approval), request_of(approval, home=home)]
+    above = [circumstances_of(approval, marked("asks"), _ends(approval, now)), reason_of(approval)]
+    above.append(request_of(approval, home=home))
     call, is_whole = call_of(approval)
     card = question(
         approval.as_shown,
@@ -117,7 +118,7 @@ def pending(
         approval.caution,
         "\n\n".join(filter(None, above)),
         "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL]), told(approval, home=home)])),
-        "Reminder: " if again else "",
+        say("Reminder: ") if again else "",
         call,
     )
     whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
@@ -129,15 +130,20 @@ def pending(
     return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
 
 
+def _ends(approval: Approval, now: datetime) -> str:
+    left = briefly(approval.expires_at - now)
+    return say("expires {expires_at} (in {left})", expires_at=moment(approval.expires_at), left=left)
+
+
 def reason_of(approval: Approval) -> str:
     """The words of the rule that asks, for those who decide."""
-    return f"Why this asks: {plainly(approval.terms.reason)}" if approval.terms.reason else ""
+    return say("Why this asks: {reason}", reason=plainly(approval.terms.reason)) if approval.terms.reason else ""
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
     """The request behind it, quoted at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
-    link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
+    link = f"[{say('message') if home else say('original message')}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
 
 
@@ -150,16 +156,24 @@ def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) ->
 
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
-        return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
-    return f"{quorum} people must approve this." if quorum > 1 else ""
+        return say(
+            "{names} approved: {voted} of {quorum}.",
+            names=listed([plainly(name) for name in voted]),
+            voted=len(voted),
+            quorum=quorum,
+        )
+    return say("{quorum} people must approve this.", quorum=quorum) if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
     """Sentences for the room of a question: the people asked elsewhere, and the people who are away."""
-    gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
+    gone = [
+        say("{name} is away until {until}.", name=plainly(name), until=moment(datetime.fromisoformat(until)))
+        for name, until in away
+    ]
     if names:
-        return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
-    nobody = {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
+        return " ".join([say("I've asked {names}.", names=listed([plainly(name) for name in names])), *gone])
+    nobody = {Home.QUIET: say(NOBODY_HERE), Home.TOLD: say(NOBODY_REACHED)}.get(how, "")
     return " ".join(filter(None, [nobody, *gone]))
 
 
@@ -173,9 +187,9 @@ def _to_person(
     buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
     is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
     listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
-    left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
+    left = _ends(approval, now)
     lines = [
-        f"**{'Reminder: ' if again else ''}{plainly(asking.question)}**",
+        f"**{say('Reminder: ') if again else ''}{plainly(asking.question)}**",
         " · ".join(filter(None, [whom_for(approval, asking), left])),
         "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
         approval.caution,

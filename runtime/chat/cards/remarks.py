@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from runtime.markup.moments import several
 from runtime.text.glyphs import clip, hidden, in_full
-from runtime.text.naming import listed
 from runtime.text.scripts import mixed
+from runtime.text.words import listed, say, say_many
 
 WORDS_NAMED: Final = 3
 WORD_MAX_CHARS: Final = 40
@@ -18,10 +17,16 @@ def remarks(arguments: str) -> str:
     """Sentences about a call's arguments, for above its buttons; empty where there is nothing to say."""
     shown, _ = in_full(arguments)
     count = hidden(shown)
-    codes = "a code" if count == 1 else "codes"
-    said = [f"Contains {several(count, 'invisible character')}, shown as {codes}."] if count else []
+    said = [
+        say_many(
+            "Contains {number} invisible character, shown as a code.",
+            "Contains {number} invisible characters, shown as codes.",
+            count,
+        )
+    ]
+    said = said if count else []
     said += [
-        f"`{clip(word, WORD_MAX_CHARS)}` mixes {listed(scripts)} letters."
+        say("`{word}` mixes {scripts} letters.", word=clip(word, WORD_MAX_CHARS), scripts=listed(scripts))
         for word, scripts in islice(mixed(shown), WORDS_NAMED)
     ]
     return " ".join(said)

@@ -36,18 +36,20 @@ from runtime.contract import (
 from runtime.domain.approvals import Approval, ApprovalState, Home, answer_of
 from runtime.domain.ids import digest
 from runtime.domain.transcript import ERROR
-from runtime.markup.moments import moment, several
 from runtime.text.glyphs import clip, fenced, plainly, visible
-from runtime.text.outside import unfenced
+from runtime.text.outside import OPENS, unfenced
+from runtime.text.words import marked, moment, say, several
 
 ENDED = {
-    ApprovalState.APPROVED: "Approved",
-    ApprovalState.DENIED: "Denied",
-    ApprovalState.ANSWERED: "Answered",
-    ApprovalState.EXPIRED: "Expired",
-    ApprovalState.VOID: "Withdrawn",
+    ApprovalState.APPROVED: marked("Approved"),
+    ApprovalState.DENIED: marked("Denied"),
+    ApprovalState.ANSWERED: marked("Answered"),
+    ApprovalState.EXPIRED: marked("Expired"),
+    ApprovalState.VOID: marked("Withdrawn"),
 }
-FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " from now on"}
+REQUEST_VERB: Final = marked("asked")
+"""Of whoever asked, once it is settled."""
+FURTHER: Final = {Choice.CONVERSATION: marked(" for this conversation"), Choice.ALWAYS: marked(" from now on")}
 """Words about a yes that holds for more than its call."""
 MARKS: Final = {
     ApprovalState.APPROVED: Mark.YES,
@@ -56,24 +58,28 @@ MARKS: Final = {
     ApprovalState.EXPIRED: Mark.NOBODY,
     ApprovalState.VOID: Mark.WITHDRAWN,
 }
-WORK_VERBS: Final = {"workflow": "started", "goal": "set", "schedule": "made"}
+WORK_VERBS: Final = {
+    "workflow": marked(", started by {name},"),
+    "goal": marked(", set by {name},"),
+    "schedule": marked(", made by {name},"),
+}
 """Words for whoever had such work done."""
 LINES_SHOWN: Final = 3
 """Of what an approved call returned."""
 LINE_MAX_CHARS: Final = 120
 EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
 """As the shell tool ends its result."""
-RUNNING: Final = '{"state": "running"}'
-CUT: Final = '{"state": "was cut off"}'
-NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
-NOT_FINISHED: Final = '{"state": "not finished"}'
+RUNNING: Final = f'{{"state": "{marked("running")}"}}'
+CUT: Final = f'{{"state": "{marked("was cut off")}"}}'
+NOT_RUN_AFTER_ALL: Final = f'{{"state": "{marked("not run")}"}}'
+NOT_FINISHED: Final = f'{{"state": "{marked("not finished")}"}}'
 
 
 def _stranger_settled(approval: Approval) -> Content:
     if approval.state is ApprovalState.APPROVED:
-        how = f"Let in as {approval.choice}" if approval.choice else "Let in"
+        how = say("Let in as {choice}", choice=approval.choice) if approval.choice else say("Let in")
     else:
-        how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
+        how = say("Not let in") if approval.state is ApprovalState.DENIED else say(ENDED[approval.state])
     why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     mark = MARKS[approval.state]
     about = f"{name_in(approval.arguments)}\n\n{facts_in(approval.arguments)}{why}"
@@ -96,25 +102,28 @@ def _both_calls(approval: Approval) -> tuple[str, bool]:
     asked = approval.asked_arguments
     before, is_whole = call_of(replace(approval, arguments=asked, arguments_hash=digest(asked), asked_arguments=""))
     after, is_whole_too = call_of(replace(approval, asked_arguments=""))
-    runs = "Runs" if approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED) else "Changed to"
-    return f"Asked:\n\n{before}\n\n{runs}:\n\n{after}", is_whole and is_whole_too
+    if approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED):
+        both = say("Asked:\n\n{before}\n\nRuns:\n\n{after}", before=before, after=after)
+    else:
+        both = say("Asked:\n\n{before}\n\nChanged to:\n\n{after}", before=before, after=after)
+    return both, is_whole and is_whole_too
 
 
 def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
-    where = f" in {plainly(told['room'])}" if "room" in told else ""
+    where = say(" in {room}", room=plainly(told["room"])) if "room" in told else ""
     if any(kind in told for kind in WORK_KINDS):
         verb = WORK_VERBS[next(kind for kind in WORK_KINDS if kind in told)]
-        made = f", {verb} by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        made = say(verb, name=plainly(approval.requester_name)) if approval.requester_name else ""
         work = work_of(told)
         who = f"{work[:1].upper()}{work[1:]}{made}"
     else:
         who = plainly(approval.requester_name)
     if not who:
         return ""
-    rule = f"rule {plainly(approval.terms.rule)}" if approval.terms.rule else ""
-    facts = [f"{who} {asks}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
+    rule = say("rule {rule}", rule=plainly(approval.terms.rule)) if approval.terms.rule else ""
+    facts = [f"{who} {say(asks)}{where}", plainly(approval.tool), say(approval.effect.value), rule, *more]
     return " · ".join(filter(None, facts))
 
 
@@ -133,15 +142,15 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     mark = _mark(approval)
-    further = FURTHER.get(approval.choice, "") if approval.choice else ""
-    head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
+    further = say(FURTHER[approval.choice]) if approval.choice in FURTHER else ""
+    head = f"{mark} **{say(ENDED[approval.state])}{further}**{_by(approval)}: {about}{answer}"
     how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
     is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
     buttons = (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
-    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, REQUEST_VERB)) else ""
     back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
     text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
@@ -157,12 +166,12 @@ def _mark(approval: Approval) -> Mark:
 
 def ruling(approval: Approval) -> str:
     """The ruling on it, by whom and when."""
-    return f"**{ENDED[approval.state]}**{_by(approval)}"
+    return f"**{say(ENDED[approval.state])}**{_by(approval)}"
 
 
 def outcome(result: str, took: timedelta) -> str:
     """JSON for `Approval.outcome`: what came of a call, with the first lines of what it returned."""
-    result = unfenced(result)
+    result = unfenced(result) if OPENS in result else result
     failed, ended = result.startswith(ERROR), EXIT_CODE.search(result)
     code = int(ended[1]) if ended else None
     lines = (result[: ended.start()] if ended else result.removeprefix(ERROR)).strip("\n").splitlines()
@@ -181,22 +190,22 @@ def refused(whose: str, reason: str = "") -> str:
 def came(outcome: str, *, home: bool) -> tuple[str, str]:
     """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
     told = json.loads(outcome)
-    lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
+    lines, code = told.get("lines", ()) if home else (), say("exit {exit}", exit=told["exit"]) if "exit" in told else ""
     match told["state"]:
         case "done":
-            words = ", ".join(filter(None, [f"done in {told['seconds']:g} s", code]))
+            words = ", ".join(filter(None, [say("done in {seconds} s", seconds=f"{told['seconds']:g}"), code]))
         case "failed":
-            words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
+            words = say("failed: {why}", why=code or say("see below")) if home or code else say("failed")
         case "waits":
-            words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
+            words = say("waiting for the other answer") if told["left"] == 1 else say("waiting for the other answers")
         case "not run" if whose := told.get("denied_by"):
             why = f": {plainly(told['denied_for'])}" if "denied_for" in told else ""
-            words = f"not run: {plainly(whose)} doesn't allow it any more{why}"
+            words = say("not run: {whose} doesn't allow it any more{why}", whose=plainly(whose), why=why)
         case state:
-            words = state
+            words = say(state)
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}{_undone(told)}", shown and f"Result:\n\n{shown}"
+    return f" · {words}{_undone(told) if 'undo' in told else ''}", shown and say("Result:\n\n{shown}", shown=shown)
 
 
 def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
@@ -210,20 +219,24 @@ def _undone(told: Mapping[str, Any]) -> str:
     by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":
-            return f" · {by} is undoing it"
+            return say(" · {by} is undoing it", by=by)
         case "done":
-            return f" · undone by {by}"
+            return say(" · undone by {by}", by=by)
         case "refused":
-            return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
+            return say(" · {by} tried to undo it: {undo_why}", by=by, undo_why=plainly(told["undo_why"]))
         case "cut":
-            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
+            return say(" · {by} tried to undo it, but I was cut off. Please check whether it worked.", by=by)
         case _:
             return ""
 
 
 def _by(approval: Approval) -> str:
     when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
-    return f" by {plainly(approval.decided_name)}{when}" if approval.decided_name else when
+    return (
+        say(" by {decided_name}{when}", decided_name=plainly(approval.decided_name), when=when)
+        if approval.decided_name
+        else when
+    )
 
 
 def _answered(approval: Approval) -> Content:
@@ -233,5 +246,5 @@ def _answered(approval: Approval) -> Content:
     told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
     why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
     mark = MARKS[approval.state]
-    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
+    head = f"{mark} **{say(ENDED[approval.state])}**{_by(approval)}{told}"
     return Content(f"{head}\n\n{plainly(asking.question)}\n\n{whom_for(approval, asking)}{why}", mark=mark)

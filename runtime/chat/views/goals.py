@@ -10,12 +10,12 @@ from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
-from runtime.markup.moments import roughly
+from runtime.text.words import marked, roughly, say
 
-NONE_HERE: Final = "No goal is at work here."
-NOT_YET: Final = "The goal is about to begin. Write `{mark}goal stop` again in a moment."
-STOPPED: Final = "The goal **{goal}** is stopped. What its turns did so far stays done."
-BUSY: Final = "A goal is at work here already: **{goal}** (`{id}`). `{mark}goal stop` ends it."
+NONE_HERE: Final = marked("No goal is at work here.")
+NOT_YET: Final = marked("The goal is about to begin. Write `{mark}goal stop` again in a moment.")
+STOPPED: Final = marked("The goal **{goal}** is stopped. What its turns did so far stays done.")
+BUSY: Final = marked("A goal is at work here already: **{goal}** (`{id}`). `{mark}goal stop` ends it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,14 @@ class SetGoal:
 
 
 def goal_set(contract: Contract, name: str, goal: str) -> str:
-    first = "" if contract.criteria else " First I write down how it's verified."
-    return f"The goal **{plain(name)}** is set (`{short_id(goal)}`), for {contract.bounds}.{first} A card here asks whether to begin."
+    first = "" if contract.criteria else say(" First I write down how it's verified.")
+    return say(
+        "The goal **{name}** is set (`{goal}`), for {bounds}.{first} A card here asks whether to begin.",
+        name=plain(name),
+        goal=short_id(goal),
+        bounds=contract.bounds,
+        first=first,
+    )
 
 
 def goal_refused(error: GoalError, mark: str) -> str:
@@ -47,30 +53,34 @@ def goal_refused(error: GoalError, mark: str) -> str:
 
 
 def goal_busy(at: SetGoal, mark: str) -> str:
-    return BUSY.format(goal=plain(at.name), id=short_id(at.id), mark=mark)
+    return say(BUSY, goal=plain(at.name), id=short_id(at.id), mark=mark)
 
 
 def goal_stopped(at: SetGoal) -> str:
-    return STOPPED.format(goal=plain(at.name))
+    return say(STOPPED, goal=plain(at.name))
 
 
 def goal_here(at: SetGoal | None, now: datetime, mark: str) -> str:
     """Answer to `/goal` alone: the one at work in the room, else the last one, with its turns and verdicts."""
-    how = NO_GOAL.format(mark=mark)
+    how = say(NO_GOAL, mark=mark)
     if at is None:
-        return f"{NONE_HERE} {how}"
-    since = f"{roughly(now - at.started_at)} ago, set by {plain(at.asked_by)}"
+        return f"{say(NONE_HERE)} {how}"
+    since = say("{time} ago, set by {asked_by}", time=roughly(now - at.started_at), asked_by=plain(at.asked_by))
     turns = f", {told_turns(at.now)}" if at.now else ""
     parts = [f"**{plain(at.name)}** (`{short_id(at.id)}`): {at.state}{turns}, {since}"]
     if at.now and at.now.contract.criteria:
-        parts.append("\n".join(["Done when:", "", *(f"- {plain(one)}" for one in at.now.contract.criteria)]))
+        parts.append("\n".join([say("Done when:"), "", *(f"- {plain(one)}" for one in at.now.contract.criteria)]))
     if at.now and (lines := list(goal_lines(at.now))):
         parts.append("  \n".join(map(_told, lines)))
     if at.now:
         parts.append(
-            f"It takes {at.now.contract.bounds}. Judged by {plain(at.now.contract.judge or 'the same model')}."
+            say(
+                "It takes {bounds}. Judged by {judge}.",
+                bounds=at.now.contract.bounds,
+                judge=plain(at.now.contract.judge) if at.now.contract.judge else say("the same model"),
+            )
         )
-    parts.append(f"`{mark}goal stop` ends it." if at.open else NONE_HERE)
+    parts.append(say("`{mark}goal stop` ends it.", mark=mark) if at.open else say(NONE_HERE))
     return "\n\n".join(parts)
 
 

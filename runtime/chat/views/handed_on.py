@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 from runtime.contract import Address, CardState, Child, ChildState, RunId, TaskCard, TaskCards
 from runtime.domain.agents.order_budgets import dollars
 from runtime.domain.runs import RunState
-from runtime.markup.moments import ago, briefly
 from runtime.text.glyphs import clip, legible, plainly
-from runtime.text.naming import listed
+from runtime.text.words import ago, briefly, listed, marked, say
 
-NOTHING_HANDED_ON: Final = "Nothing of yours is handed on here."
-ENDS_ALL: Final = "`{mark}stop` ends all work here."
+NOTHING_HANDED_ON: Final = marked("Nothing of yours is handed on here.")
+ENDS_ALL: Final = marked("`{mark}stop` ends all work here.")
 MARKS: Final[Mapping[ChildState, str]] = {
     ChildState.OPEN: "⏳",
     ChildState.DONE: "✅",
@@ -26,9 +25,9 @@ MARKS: Final[Mapping[ChildState, str]] = {
 ASKS_MARK: Final = "✋"
 """In place of the mark of a state: it goes on when somebody answered."""
 ENDINGS: Final[Mapping[ChildState, str]] = {
-    ChildState.FAILED: "failed",
-    ChildState.STOPPED: "stopped",
-    ChildState.LATE: "out of time",
+    ChildState.FAILED: marked("failed"),
+    ChildState.STOPPED: marked("stopped"),
+    ChildState.LATE: marked("out of time"),
 }
 GOAL_SHOWN: Final = 100
 """Characters of a goal, or of a request, in a tree."""
@@ -102,19 +101,19 @@ def stands(branch: Branch) -> str:
     """State of a piece of work in words; empty for one that answered as it was to."""
     piece = branch.piece
     if piece.child.state is ChildState.DONE:
-        return "" if piece.child.valid else "its answer doesn't fit the schema"
+        return "" if piece.child.valid else say("its answer doesn't fit the schema")
     if piece.child.state is not ChildState.OPEN:
-        return ENDINGS[piece.child.state]
+        return say(ENDINGS[piece.child.state])
     if piece.asks:
         return _asking(piece.asks)
     if branch.waits_for:
-        return f"waits for {listed(branch.waits_for)}"
-    return "at work" if piece.run else "not begun"
+        return say("waits for {waits_for}", waits_for=listed(branch.waits_for))
+    return say("at work") if piece.run else say("not begun")
 
 
 def _asking(asks: Sequence[str]) -> str:
     tools = [f"`{tool}`" for tool in dict.fromkeys(asks) if tool]
-    return f"waits for approval of {listed(tools)}" if tools else "waits for an answer"
+    return say("waits for approval of {tools}", tools=listed(tools)) if tools else say("waits for an answer")
 
 
 def lasted(child: Child, now: datetime | None) -> timedelta | None:
@@ -144,9 +143,9 @@ def _figures(branch: Branch, now: datetime | None) -> Iterator[str]:
     if words and (now or branch.piece.asks or child.ended_at):  # of what goes on the lines below tell the rest
         yield words
     if (took := lasted(child, now)) is not None:
-        yield told_time(took) if child.ended_at else f"{told_time(took)} so far"
+        yield told_time(took) if child.ended_at else say("{took} so far", took=told_time(took))
     if branch.cost_micros >= LEAST_SHOWN and took is not None:
-        of = f" of {dollars(child.budget_micros)}" if child.budget_micros else ""
+        of = say(" of {budget_micros}", budget_micros=dollars(child.budget_micros)) if child.budget_micros else ""
         yield f"{dollars(branch.cost_micros)}{of}"
 
 
@@ -154,7 +153,7 @@ def task_cards(pieces: Sequence[Piece], root: RunId) -> TaskCards:
     """The same tree for a platform that has cards for pieces of work, one below the other: each is led by its path."""
     told = branches(pieces, root)
     over = sum(one.piece.child.state is not ChildState.OPEN for one in told)
-    return TaskCards(f"Handed on: {over} of {len(told)} over", tuple(map(_card, told)))
+    return TaskCards(say("Handed on: {over} of {told} over", over=over, told=len(told)), tuple(map(_card, told)))
 
 
 def _card(branch: Branch) -> TaskCard:
@@ -186,12 +185,17 @@ def _short(text: str) -> str:
 def handed_on(trees: Sequence[Tree], now: datetime, mark: str) -> str:
     """Answer to `/children`: trees at work, or else the newest that is over."""
     if not trees:
-        return NOTHING_HANDED_ON
+        return say(NOTHING_HANDED_ON)
     if not trees[0].is_open:
         ended = max(one.child.ended_at or now for one in trees[0].pieces)
-        return f"{NOTHING_HANDED_ON} The last was over {ago(now - ended)}:\n\n{_tree(trees[0], now)}"
+        return say(
+            "{nothing} The last was over {ago}:\n\n{trees}",
+            nothing=say(NOTHING_HANDED_ON),
+            ago=ago(now - ended),
+            trees=_tree(trees[0], now),
+        )
     told = [_tree(tree, now) for tree in trees]
-    return "\n\n".join(["Handed on for you here:", *told, ENDS_ALL.format(mark=mark)])
+    return "\n\n".join([say("Handed on for you here:"), *told, say(ENDS_ALL, mark=mark)])
 
 
 def _tree(tree: Tree, now: datetime) -> str:
@@ -200,5 +204,9 @@ def _tree(tree: Tree, now: datetime) -> str:
 
 def _heading(tree: Tree) -> str:
     agent, waits = tree.pieces[0].child.chain[0], waited_for(tree.pieces, tree.root)
-    asked = f"“{_short(tree.request)}”" if tree.request.strip() else "Work without a message"
-    return f"{asked}: **{agent}** waits for {listed(waits)}." if waits else f"{asked}, handed on by **{agent}**:"
+    asked = f"“{_short(tree.request)}”" if tree.request.strip() else say("Work without a message")
+    return (
+        say("{asked}: **{agent}** waits for {waits}.", asked=asked, agent=agent, waits=listed(waits))
+        if waits
+        else say("{asked}, handed on by **{agent}**:", asked=asked, agent=agent)
+    )

@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runtime.contract import Address, Schedule, ScheduleState
-from runtime.markup.moments import moment
+from runtime.text.words import count, marked, moment, say
 
 SCHEDULES_LISTED: Final = 20
-HOW_TO: Final = "Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*."
+HOW_TO: Final = marked("Tell me what to do and when, such as *every weekday at 9, summarise what is new in the files*.")
 ZONE_COMMAND_EXAMPLE: Final = "`/timezone Europe/Berlin`"
-UNKNOWN: Final = (
-    f"I don't know your time zone. Set it with {ZONE_COMMAND_EXAMPLE}, and I'll use it for the times you mention."
+UNKNOWN: Final = marked(
+    "I don't know your time zone. Set it with {command}, and I'll use it for the times you mention."
 )
 
 
 def planned(schedules: Sequence[Schedule], watches: Sequence[str] = ()) -> str:
     """Answer to `/schedules`: what is planned here, and lines about what people want to be told of."""
-    watched = "\n".join(["Watched here:", "", *(f"- {line}" for line in watches)]) if watches else ""
+    watched = "\n".join([say("Watched here:"), "", *(f"- {line}" for line in watches)]) if watches else ""
     if not schedules:
-        return watched or f"Nothing is planned here. {HOW_TO}"
+        return watched or say("Nothing is planned here. {how_to}", how_to=say(HOW_TO))
     lines = [f"- {_line(one)}" for one in schedules[:SCHEDULES_LISTED]]
     if len(schedules) > SCHEDULES_LISTED:
-        lines.append(f"- and {len(schedules) - SCHEDULES_LISTED:,} more")
-    return "\n".join(["Planned here:", "", *lines, *(["", watched] if watched else [])])
+        lines.append(say("- and {schedules} more", schedules=count(len(schedules) - SCHEDULES_LISTED)))
+    return "\n".join([say("Planned here:"), "", *lines, *(["", watched] if watched else [])])
 
 
 def _line(one: Schedule) -> str:
@@ -33,11 +33,11 @@ def _line(one: Schedule) -> str:
     rule = read(one.when)
     parts = [f"**{_plain(one.name)}**: {in_words(rule)}"]
     if one.next_at:
-        parts.append(f"next {moment(one.next_at, zone_named(rule.zone))}")
+        parts.append(say("next {next_at}", next_at=moment(one.next_at, zone_named(rule.zone))))
     if one.state is not ScheduleState.ACTIVE:
         parts.append(f"{one.state}: {_plain(one.reason)}" if one.reason else one.state.value)
     if one.owner:
-        parts.append(f"by {_plain(one.owner.name)}")
+        parts.append(say("by {name}", name=_plain(one.owner.name)))
     return ", ".join(parts)
 
 
@@ -58,16 +58,24 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
 
 def zone_set(zone: str) -> str:
     """Answer to `/timezone ZONE`."""
-    return f"From now on, I'll use {zone} for the times you mention. Existing schedules keep their zone."
+    return say("From now on, I'll use {zone} for the times you mention. Existing schedules keep their zone.", zone=zone)
 
 
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
     """Answer to `/timezone`: `zones` are those of the person and the room."""
     if own := zones.get(person):
-        return f"Your time zone is {own}. Change it with {ZONE_COMMAND_EXAMPLE}."
+        return say(
+            "Your time zone is {own}. Change it with {command}.",
+            own=own,
+            command=ZONE_COMMAND_EXAMPLE,
+        )
     if of_room := zones.get(room):
-        return f"This room uses {of_room}. Set your own time zone with {ZONE_COMMAND_EXAMPLE}."
-    return UNKNOWN
+        return say(
+            "This room uses {of_room}. Set your own time zone with {command}.",
+            of_room=of_room,
+            command=ZONE_COMMAND_EXAMPLE,
+        )
+    return say(UNKNOWN, command=ZONE_COMMAND_EXAMPLE)
 
 
 def room_of(address: Address) -> str:

@@ -14,24 +14,25 @@ from runtime.domain.skills.scanning import Capabilities, Warned
 from runtime.domain.skills.scanning import in_words as abilities
 from runtime.domain.skills.skill import Skill
 from runtime.text.glyphs import clip, fenced, plainly
+from runtime.text.words import marked, say
 
 DESCRIPTION_MAX_CHARS: Final = 160
 WARNINGS_SHOWN: Final = 8
 SKILLS_LISTED_MAX: Final = 40
-ONLY_OWNERS_ACCEPT: Final = "Only owners can accept a skill. I've told them already if they have a room for it."
+ONLY_OWNERS_ACCEPT: Final = marked("Only owners can accept a skill. I've told them already if they have a room for it.")
 FORM_LETTERS: Final = 12
 CARD_FORM_LETTERS: Final = 24
 """Behind a button: nobody reads them, and nobody makes another form with the same ones."""
 SKILL_CARD: Final = "skill-"
 """Begins the id behind the buttons of a skill's card; the form that is asked about ends it."""
-ANSWERED_ALREADY: Final = "This question was answered already."
-FORM_GONE: Final = "That form of the skill isn't there any more. Answer the newest question about it."
-NO_SKILLS_HERE: Final = "There are no skills here yet."
+ANSWERED_ALREADY: Final = marked("This question was answered already.")
+FORM_GONE: Final = marked("That form of the skill isn't there any more. Answer the newest question about it.")
+NO_SKILLS_HERE: Final = marked("There are no skills here yet.")
 STATE_WORDS: Final = {
-    Standing.TRUSTED: "ready, came with Signalbox",
-    Standing.ACCEPTED: "ready",
-    Standing.NEW: "waits for an owner",
-    Standing.CHANGED: "changed, waits for an owner",
+    Standing.TRUSTED: marked("ready, came with Signalbox"),
+    Standing.ACCEPTED: marked("ready"),
+    Standing.NEW: marked("waits for an owner"),
+    Standing.CHANGED: marked("changed, waits for an owner"),
 }
 
 
@@ -55,20 +56,25 @@ class ToldSkill:
     def state(self) -> str:
         """Its standing in a few words."""
         if self.wrong:
-            return f"can't be read: {'; '.join(self.wrong)}"
+            return say("can't be read: {wrong}", wrong="; ".join(self.wrong))
         if self.standing.is_open and self.lacks:
-            return f"not usable: needs {', '.join(self.lacks)}"
-        return STATE_WORDS[self.standing]
+            return say("not usable: needs {lacks}", lacks=", ".join(self.lacks))
+        return say(STATE_WORDS[self.standing])
 
 
 def question(told: ToldSkill) -> str:
     """The question to owners, in the operators' room and wherever somebody looks at one that waits."""
     head = (
-        f"**The skill {told.name} changed.** It isn't loaded until an owner accepts it."
+        say("**The skill {name} changed.** It isn't loaded until an owner accepts it.", name=told.name)
         if told.standing is Standing.CHANGED
-        else f"**The skill {told.name} is new.** It isn't loaded until an owner accepts it."
+        else say("**The skill {name} is new.** It isn't loaded until an owner accepts it.", name=told.name)
     )
-    ways = f"To accept it: `signalbox skills approve {told.name}`, the console's Skills page, or `/skills approve {told.name} {form_of(told.skill)}`."
+    ways = say(
+        "To accept it: `signalbox skills approve {name}`, the console's Skills page, or `/skills "
+        "approve {name} {form}`.",
+        name=told.name,
+        form=form_of(told.skill),
+    )
     return "\n\n".join(filter(None, (head, *details(told), ways)))
 
 
@@ -76,16 +82,24 @@ def card(told: ToldSkill) -> Content:
     """The question as the operators' room has it, to be answered by a button."""
     about = ApprovalId(f"{SKILL_CARD}{card_form_of(told.skill)}")
     return Content(
-        question(told), (Button(about, Choice.APPROVE, "Accept this form"), Button(about, Choice.NO, "Leave it out"))
+        question(told),
+        (Button(about, Choice.APPROVE, "Accept this form"), Button(about, Choice.NO, "Leave it out")),
     )
 
 
 def answered_card(card: Content, name: str, who: str, *, accepted: bool) -> Content:
     """The card once an owner answered it; what was asked is folded under it."""
-    mark, did = (Mark.YES, "accepted") if accepted else (Mark.NO, "left out")
-    after = "" if accepted else " No agent has it until it changes again, or an owner accepts it."
+    mark, did = (Mark.YES, say("accepted")) if accepted else (Mark.NO, say("left out"))
+    after = "" if accepted else say(" No agent has it until it changes again, or an owner accepts it.")
     return Content(
-        f"{mark} **{plainly(who)} {did} the skill {name}** in this form.{after}",
+        say(
+            "{mark} **{who} {did} the skill {name}** in this form.{after}",
+            mark=mark,
+            who=plainly(who),
+            did=did,
+            name=name,
+            after=after,
+        ),
         folded=card.text.rpartition("\n\n")[0],
         mark=mark,
     )
@@ -111,14 +125,23 @@ def details(told: ToldSkill) -> list[str]:
     parts: list[str] = []
     if told.skill:
         parts.append(plainly(clip(told.skill.description, 500)))
-    lines = [*(abilities(told.able) if told.able else ()), *(f"Needs {one}, which isn't here" for one in told.lacks)]
+    lines = [
+        *(abilities(told.able) if told.able else ()),
+        *(say("Needs {one}, which isn't here", one=one) for one in told.lacks),
+    ]
     parts.append("\n".join(f"- {plainly(line)}" for line in lines))
     if told.warned:
         more = len(told.warned) - WARNINGS_SHOWN
         found = [f"- {plainly(str(one))}" for one in told.warned[:WARNINGS_SHOWN]]
-        parts.append("\n".join(["Look at this first:", *found, *([f"- and {more} more"] if more > 0 else ())]))
+        parts.append(
+            "\n".join(
+                [say("Look at this first:"), *found, *([say("- and {more} more", more=more)] if more > 0 else ())]
+            )
+        )
     if told.standing is Standing.CHANGED:
-        parts.append("\n".join(["Since it was accepted:", *(f"- {line}" for line in differences(told.difference))]))
+        parts.append(
+            "\n".join([say("Since it was accepted:"), *(f"- {line}" for line in differences(told.difference))])
+        )
     if told.difference.lines and not told.standing.is_open:
         parts.append(fenced("\n".join(told.difference.lines), "diff"))
     return [part for part in parts if part]
@@ -128,34 +151,48 @@ def listing(skills: Iterable[ToldSkill], mark: str) -> str:
     """Answer to `/skills`."""
     known = list(skills)
     if not known:
-        return NO_SKILLS_HERE
+        return say(NO_SKILLS_HERE)
     lines = [f"- `{one.name}` · {plainly(one.state)}{_about(one)}" for one in known[:SKILLS_LISTED_MAX]]
-    return "\n".join([*lines, "", f"To use one: `{mark}skill NAME what you want`"])
+    return "\n".join([*lines, "", say("To use one: `{mark}skill NAME what you want`", mark=mark)])
 
 
 def one(told: ToldSkill, mark: str) -> str:
     """Answer to `/skill NAME`."""
     if not told.standing.is_open and not told.wrong:
         return question(told)
-    how = f"To use it: `{mark}skill {told.name} what you want`" if told.standing.is_open and not told.lacks else ""
+    how = (
+        say("To use it: `{mark}skill {name} what you want`", mark=mark, name=told.name)
+        if told.standing.is_open and not told.lacks
+        else ""
+    )
     return "\n\n".join(filter(None, (f"`{told.name}` · {plainly(told.state)}", *details(told), how)))
 
 
 def unknown(name: str, known: Sequence[str], mark: str) -> str:
-    there = f" There are: {', '.join(f'`{one}`' for one in known[:SKILLS_LISTED_MAX])}." if known else ""
-    return f"There's no skill called `{plainly(name[:64])}`.{there} `{mark}skills` lists them."
+    there = (
+        say(" There are: {names}.", names=", ".join(f"`{one}`" for one in known[:SKILLS_LISTED_MAX])) if known else ""
+    )
+    return say(
+        "There's no skill called `{name}`.{there} `{mark}skills` lists them.",
+        name=plainly(name[:64]),
+        there=there,
+        mark=mark,
+    )
 
 
 def ready_already(name: str) -> str:
-    return f"The skill {name} is accepted in this form already."
+    return say("The skill {name} is accepted in this form already.", name=name)
 
 
 def left_out(name: str) -> str:
-    return f"The skill {name} is left out in this form."
+    return say("The skill {name} is left out in this form.", name=name)
 
 
 def accepted(name: str) -> str:
-    return f"The skill {name} is accepted as it is now. Agents that have it can use it from their next message on."
+    return say(
+        "The skill {name} is accepted as it is now. Agents that have it can use it from their next message on.",
+        name=name,
+    )
 
 
 def _about(told: ToldSkill) -> str:

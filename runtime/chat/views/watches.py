@@ -8,7 +8,7 @@ from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.triggers.firing import WORDS_FOR
 from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.trigger import EventKind, TriggerState
-from runtime.markup.moments import moment, several
+from runtime.text.words import moment, say, several
 
 
 def lines(kept: Sequence[KeptTrigger]) -> list[str]:
@@ -18,15 +18,15 @@ def lines(kept: Sequence[KeptTrigger]) -> list[str]:
 
 def _line(kept: KeptTrigger) -> str:
     trigger = kept.trigger
-    said = " or ".join(f'"{plain(word)}"' for word in trigger.words)
-    about = f"somebody says {said}" if trigger.on is EventKind.WORDS else WORDS_FOR[trigger.on]
-    parts = [f"**when {about}**"]
+    said = say(" or ").join(f'"{plain(word)}"' for word in trigger.words)
+    about = say("somebody says {said}", said=said) if trigger.on is EventKind.WORDS else WORDS_FOR[trigger.on]
+    parts = [say("**when {about}**", about=about)]
     if kept.state is not TriggerState.ACTIVE:
         parts.append(kept.state.value)
     if kept.fires:
-        parts.append(f"fired {several(kept.fires, 'time')}")
+        parts.append(say("fired {fires}", fires=several(kept.fires, "time")))
     if kept.ends_at:
-        parts.append(f"until {moment(kept.ends_at)}")
+        parts.append(say("until {ends_at}", ends_at=moment(kept.ends_at)))
     if kept.owner:
-        parts.append(f"for {plain(kept.owner.name)}")
+        parts.append(say("for {name}", name=plain(kept.owner.name)))
     return f"{', '.join(parts)} (`{short_id(trigger.id)}`)"

@@ -13,11 +13,11 @@ from runtime.domain.workflows.definition import Input, Workflow
 from runtime.domain.workflows.expressions import shown
 from runtime.domain.workflows.progress import OVER, Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError
-from runtime.markup.moments import roughly
+from runtime.text.words import marked, roughly, say, several
 
 LISTED: Final = 20
-NO_FLOWS: Final = "There are no workflows here. An operator adds them in `workflows/`."
-HOW_TO_START: Final = "To start one: `{mark}workflow NAME key=value`."
+NO_FLOWS: Final = marked("There are no workflows here. An operator adds them in `workflows/`.")
+HOW_TO_START: Final = marked("To start one: `{mark}workflow NAME key=value`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +42,31 @@ class Begun:
 
 
 def started(flow: Workflow, run: str) -> str:
-    steps = f"{len(flow.steps)} step{'s' * (len(flow.steps) != 1)}"
-    return f"I've begun the workflow `{flow.name}` (`{short_id(run)}`, {steps}). Its report comes here."
+    steps = several(len(flow.steps), "step")
+    return say(
+        "I've begun the workflow `{name}` (`{run}`, {steps}). Its report comes here.",
+        name=flow.name,
+        run=short_id(run),
+        steps=steps,
+    )
 
 
 def refused(error: WorkflowError, mark: str) -> str:
     text = str(error)
-    return f"{text[:1].upper()}{text[1:]} {HOW_TO_START.format(mark=mark)}"
+    return f"{text[:1].upper()}{text[1:]} {say(HOW_TO_START, mark=mark)}"
 
 
 def workflows(flows: Sequence[Workflow], begun: Sequence[Begun], now: datetime, mark: str) -> str:
     """Answer to `/workflows`: those at work in the room with their steps, and those that may be started."""
     if not flows and not begun:
-        return NO_FLOWS
+        return say(NO_FLOWS)
     parts = [_at_work(one, now) for one in begun]
     if flows:
         lines = [f"- `{flow.name}`{_about(flow)}" for flow in flows[:LISTED]]
         if len(flows) > LISTED:
-            lines.append(f"- and {len(flows) - LISTED} more")
-        parts.append("\n".join(["Workflows:", "", *lines]))
-        parts.append(HOW_TO_START.format(mark=mark))
+            lines.append(say("- and {flows} more", flows=len(flows) - LISTED))
+        parts.append("\n".join([say("Workflows:"), "", *lines]))
+        parts.append(say(HOW_TO_START, mark=mark))
     return "\n\n".join(parts)
 
 
@@ -78,9 +83,17 @@ def _named(one: Input) -> str:
 
 def _at_work(one: Begun, now: datetime) -> str:
     done = sum(step.state in OVER for step in one.now.steps) if one.now else 0
-    total = f", {done} of {len(one.now.steps)} steps" if one.now else ""
+    total = say(", {done} of {steps} steps", done=done, steps=len(one.now.steps)) if one.now else ""
     since = roughly(now - one.started_at)
-    head = f"`{one.name}` (`{short_id(one.id)}`): {one.state}{total}, {since} ago, asked by {plain(one.asked_by)}"
+    head = say(
+        "`{name}` (`{id}`): {state}{total}, {since} ago, asked by {asked_by}",
+        name=one.name,
+        id=short_id(one.id),
+        state=one.state,
+        total=total,
+        since=since,
+        asked_by=plain(one.asked_by),
+    )
     return "  \n".join([head, *(inline(line) for line in states(one.now.steps))]) if one.now else head
 
 

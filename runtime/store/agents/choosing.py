@@ -15,6 +15,7 @@ from runtime.store.agents.held_back import held_back
 from runtime.store.common import fact
 from runtime.store.protocol import Gate
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 
 def agented(signal: Signal, command: Commanded, who: Person, gate: Gate, now: datetime) -> Op[tuple[str, bool]]:
@@ -25,7 +26,7 @@ def agented(signal: Signal, command: Commanded, who: Person, gate: Gate, now: da
     if not wanted or len(names) < 2:
         return words.answers(found.agent, chosen=found.chosen, names=names, mark=mark), False
     if who.role < (Role.USER if signal.reach is Addressing.DIRECT else Role.OPERATOR):
-        return words.ONLY_OPERATORS_CHOOSE, False
+        return say(words.ONLY_OPERATORS_CHOOSE), False
     here = _meant(signal)
     if wanted.casefold() == words.USUAL_AGENT:
         return (yield from _usual_again(signal, here, who, gate, now)), True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
@@ -138,8 +139,8 @@ def decide(
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval.id, voter, against, now))
     if choice is Choice.OTHER:
-        more = open_cards.stranger(approval.id, approval.arguments, open_cards.ROLES)
-        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
+        asks = partial(open_cards.stranger, approval.id, approval.arguments, open_cards.ROLES)
+        return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: asks(), now, new_id)))
     return (yield from _answered(approval, voter, choice, reason, rights, now, new_id))
 
 

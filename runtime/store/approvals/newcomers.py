@@ -48,6 +48,7 @@ from runtime.store.schema import approvals, identities, pairings, people, signal
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.glyphs import seen
 from runtime.text.naming import alike
+from runtime.text.words import said_at, say
 
 TOOL = "let in"
 """Stands in the place of a tool in lists of questions."""
@@ -114,7 +115,8 @@ def ask(
     asked, about = ApprovalId(new_id()), (yield from _about(signal, named, given))
     yield ADD_APPROVAL, _row(asked, signal, about, now)
     for ordinal, room in enumerate(rooms):
-        content = open_cards.stranger(asked, about)
+        with said_at(room):
+            content = open_cards.stranger(asked, about)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{asked}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now)
     yield from fact(now, "approval asked", signal.actor, asked, f"{TOOL} {signal.actor_name}")
@@ -188,9 +190,13 @@ def answered(ruled: Approval, given: Collection[str], now: datetime, new_id: New
         name = json.loads(ruled.arguments)["name"]
         who = yield from known_as(identity, "", name, Role[ruled.choice.name], given, now, new_id)
         yield from fact(now, "paired", ruled.decided_name, identity, f"{who.name}, {who.role.word}")
-        yield from told(pairing.welcome(who), ruled.address, now, new_id)
+        with said_at(ruled.address):
+            welcome = pairing.welcome(who)
+        yield from told(welcome, ruled.address, now, new_id)
     elif ruled.state is ApprovalState.DENIED and not (yield from whom(identity)):
-        yield from told(pairing.TURNED_AWAY, ruled.address, now, new_id)
+        with said_at(ruled.address):
+            turned_away = say(pairing.TURNED_AWAY)
+        yield from told(turned_away, ruled.address, now, new_id)
     else:
         return ()
     yield DROP_CODE, {"i": identity}

@@ -21,6 +21,7 @@ from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
 from runtime.store.schema import approvals
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.words import said_at
 
 TO_CALL = (
     select(*APPROVAL_COLUMNS)
@@ -63,7 +64,8 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     for room in sorted(wanted.rooms, key=str):  # chats are locked in this order everywhere
         mark = wanted.private.get(room)
         if mark is not None and room not in known and (yield from full_chats.is_full(room)):
-            newest = inbox.newest(after.requester_name, after.tool, len(group) or 1)
+            with said_at(room):
+                newest = inbox.newest(after.requester_name, after.tool, len(group) or 1)
             yield from full_chats.defer(after.id, newest, room, mark, now, new_id)
         else:
             rooms.append(room)
@@ -71,11 +73,12 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
         home = room == after.address
-        if group:
-            said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
-        else:
-            at = None if home else room
-            said = open_cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
+        with said_at(room):
+            if group:
+                said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
+            else:
+                at = None if home else room
+                said = open_cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

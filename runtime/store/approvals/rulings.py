@@ -31,6 +31,7 @@ from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, deliveries
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.text.words import said_at
 
 APPROVAL_COLUMNS = list(approvals.columns)
 NAMES = [column.name for column in APPROVAL_COLUMNS]
@@ -213,7 +214,8 @@ def edit_cards(
     copies, ordinal = yield from standing(about.id)
     rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]
     for number, (card, at) in enumerate(rooms, max(ordinal, 1)):
-        said = content(None if at == about.address else at)
+        with said_at(at):
+            said = content(None if at == about.address else at)
         new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", number, Kind.APPROVAL, at, said, card)
         yield ADD_DELIVERY, {**delivery_row(new, now, run), "rank": rank}
     return tuple(at for _, at in rooms)

@@ -17,6 +17,7 @@ from runtime.store.protocol import Gate, Taken
 from runtime.store.schedules.book import zones_of
 from runtime.store.sql.driver import Op
 from runtime.store.workflows.cancelling import cancel
+from runtime.text.words import say
 
 STOP_GOAL: Final = "stop"
 
@@ -57,7 +58,7 @@ def _stopped(signal: Signal, signal_id: SignalId, who: Person, now: datetime, ne
         return (yield from answered(signal, signal_id, views.goal_here(None, now, mark), now, new_id))
     below = (yield from cancel(RunId(found.run), who.name, now, new_id)) if found.run else None
     if below is None:
-        return (yield from answered(signal, signal_id, views.NOT_YET.format(mark=mark), now, new_id))
+        return (yield from answered(signal, signal_id, say(views.NOT_YET, mark=mark), now, new_id))
     here = yield from answer(signal, signal_id, views.goal_stopped(found), now, new_id)
     rooms: tuple[Address, ...] = (*here, *below.told)
     verdict = Verdict(Outcome.DECIDED, signal_id)

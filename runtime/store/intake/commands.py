@@ -62,6 +62,7 @@ from runtime.store.skills.locking import accept_skill
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.store.triggers.rows import listed_in
 from runtime.text.glyphs import seen
+from runtime.text.words import say
 
 LONGEST_RUN: Final = timedelta(days=2)
 """A run that began before a month and went on in it is counted if it is no older."""
@@ -195,7 +196,7 @@ def commanded(
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
-            text = grant_views.IN_PRIVATE
+            text = say(grant_views.IN_PRIVATE)
     elif name in SKILL_COMMANDS:
         text = yield from _of_skills(aside.skills, who, now)
     elif name == "approvals":
@@ -217,11 +218,11 @@ def commanded(
 def _of_skills(answer: SkillAnswer | None, who: Person, now: datetime) -> Op[str]:
     """Tell of skills; an owner's word accepts one as it was looked at."""
     if answer is None:  # nobody looked
-        return NO_SKILLS_HERE
+        return say(NO_SKILLS_HERE)
     if answer.accepts is None:
         return answer.text
     if who.role < Role.OWNER:
-        return ONLY_OWNERS_ACCEPT
+        return say(ONLY_OWNERS_ACCEPT)
     yield from accept_skill(answer.accepts, answer.skill_text, who.name, now)
     return answer.text
 
@@ -277,7 +278,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     yield LOCK_LANE, {"k": key}
     lane = yield LANE, {"k": key}
     if not lane or lane[0][1] == lane[0][0] or lane[0][0] == 1:
-        return commands.NEW_ALREADY
+        return say(commands.NEW_ALREADY)
     yield BEGIN_ANEW, {"k": key}
     yield from end_trust(key)
     yield from end_conversation(key, who.name, now)
@@ -294,15 +295,15 @@ def _compacting(
     yield LOCK_LANE, {"k": key}
     at_work = bool((yield AT_WORK_IN, {"k": key}))
     if (yield WANTED_IN, {"s": key}):
-        text = context_views.AT_IT
+        text = say(context_views.AT_IT)
     elif not (at_work or (aside.measured and aside.measured.spare)):
-        text = context_views.NOTHING
+        text = say(context_views.NOTHING)
     else:
         yield CONDENSE, {"signal": signal_id, "s": key}
         if not (at_work or signal.private):  # a message: what it leads to follows in a moment
             return Taken(Verdict(Outcome.DECIDED, signal_id), compacts=True)
         told = yield from answered(
-            signal, signal_id, context_views.AFTERWARDS if at_work else context_views.BEGUN, now, new_id
+            signal, signal_id, say(context_views.AFTERWARDS) if at_work else say(context_views.BEGUN), now, new_id
         )
         return replace(told, compacts=True)
     return (yield from answered(signal, signal_id, text, now, new_id))
@@ -312,10 +313,12 @@ def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now
     """Tell what was thought: to the sender alone where that can be, else folded under a line."""
     found = yield from thought(session_key(gate.agent, signal.address))
     if not found:
-        return (yield from answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
-    if len(text := f"{thinking.THOUGHT_TITLE}\n\n{found}") <= signal.private:
+        return (yield from answered(signal, signal_id, say(thinking.NO_THOUGHTS), now, new_id))
+    if len(text := f"{say(thinking.THOUGHT_TITLE)}\n\n{found}") <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, thinking.THOUGHT_TITLE, now, new_id, folded=thinking.foldable(found))
+    here = yield from answer(
+        signal, signal_id, say(thinking.THOUGHT_TITLE), now, new_id, folded=thinking.foldable(found)
+    )
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 
@@ -356,7 +359,7 @@ def _paired(
     """Words for the owner, and the room where the person is told."""
     code, _, name = command.argument.strip().partition(" ")
     if signal.reach is not Addressing.DIRECT or not code:
-        return commands.PAIR_WHERE, ()
+        return say(commands.PAIR_WHERE), ()
     made = yield from pair(code, seen(name), None, who, who.name, gate.rights.given, now, new_id)
     if isinstance(made, Unpaired):
         return made.reason, ()

@@ -32,6 +32,7 @@ from runtime.store.intake.inbox import asks_alone
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import identities, signals
 from runtime.store.sql.driver import Op, is_word
+from runtime.text.words import said_at
 
 COPIES_MOST: Final = 5
 """Copies of one card that a person may call up in one room: each follows what becomes of it by an edit."""
@@ -106,7 +107,9 @@ def _put(answer: Answer, at: Address, now: datetime, new_id: NewId) -> Op[tuple[
         copies, ordinal = yield from standing(approval.id)
         if approval.id not in still or sum(there == at for _, there in copies) >= COPIES_MOST:
             continue
-        said, run = inbox.card(one, at, now), None if approval.kind is ApprovalKind.PERSON else approval.run_id
+        run = None if approval.kind is ApprovalKind.PERSON else approval.run_id
+        with said_at(at):
+            said = inbox.card(one, at, now)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{approval.id}", ordinal, Kind.APPROVAL, at, said)
         yield ADD_DELIVERY, delivery_row(card, now, run)
         rooms = (at,)

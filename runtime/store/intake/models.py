@@ -12,6 +12,7 @@ from runtime.store.common import fact, session_key
 from runtime.store.protocol import Gate
 from runtime.store.schema import sessions
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 CHOSEN = select(sessions.c.model).where(sessions.c.key == bindparam("k"))
 CHOOSE = (
@@ -26,11 +27,11 @@ def modelled(signal: Signal, command: Commanded, who: Person, gate: Gate, now: d
         rows = yield CHOSEN, {"k": key}
         return words.told(gate.model, rows[0][0] if rows else "", gate.models, mark), False
     if who.role < Role.OPERATOR:
-        return words.FOR_OPERATORS, False
+        return say(words.FOR_OPERATORS), False
     if wanted not in (words.DEFAULT, *gate.models):
         return words.unknown(gate.models, mark), False
     chosen = "" if wanted == words.DEFAULT else wanted
     if not (yield CHOOSE, {"k": key, "chosen": chosen}):
-        return words.NOTHING_SAID, False
+        return say(words.NOTHING_SAID), False
     yield from fact(now, "model chosen", who.name, str(signal.address), wanted)
     return words.chosen(who.name, chosen, gate.model), True

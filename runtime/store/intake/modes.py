@@ -15,6 +15,7 @@ from runtime.store.common import names_of, whom
 from runtime.store.protocol import Gate
 from runtime.store.schedules.book import zones_of
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 
 def zone_for(signal: Signal) -> Op[str]:
@@ -39,13 +40,13 @@ def moded(
         here = yield from mode_at(gate.agent, signal.address, now)
         return words.mode_told(here, now, signal.command_mark), False
     if who.role < Role.OPERATOR:
-        return words.FOR_OPERATORS, False
+        return say(words.FOR_OPERATORS), False
     if wanted.trouble:
         return wanted.trouble, False
     if wanted.mode is Mode.TRUSTED and (wanted.until is None or wanted.until <= now):
-        return words.HOW_LONG.format(mark=signal.command_mark), False
+        return say(words.HOW_LONG, mark=signal.command_mark), False
     if wanted.mode is Mode.TRUSTED and not (yield from _decides_alone(who, gate)):
-        return words.NO_TRUST, False
+        return say(words.NO_TRUST), False
     made = yield from set_mode(gate.agent, signal.address, wanted.mode, wanted.until, who, now)
     return words.mode_set(made, signal.address), True
 
@@ -60,7 +61,7 @@ def _decides_alone(who: Person, gate: Gate) -> Op[bool]:
 def absent(signal: Signal, name: str, who: Person, wanted: Wanted | None, now: datetime) -> Op[str]:
     """Answer to `/away` and `/back`."""
     if name == "back" or (wanted and not wanted.trouble and wanted.until is None):
-        return words.BACK if (yield from come_back(who, now)) else words.NOT_AWAY.format(mark=signal.command_mark)
+        return say(words.BACK) if (yield from come_back(who, now)) else say(words.NOT_AWAY, mark=signal.command_mark)
     if wanted is None:
         return words.away_told((yield from away_until(who.id, now)), signal.command_mark)
     if wanted.trouble or wanted.until is None or wanted.until <= now:

@@ -28,6 +28,7 @@ from runtime.store.protocol import Gate, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import moves
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 STRANGER: Final = "I don't know you yet. Ask this bot's owner to add you."
 READER: Final = "You can read here, but you can't ask me for things. An owner can change that."
@@ -70,7 +71,7 @@ def stranger(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Tak
         return ignored()
     if gate.pairs and asks_alone(signal):
         return (yield from _invited(signal, gate, now, new_id))
-    notice: str | None = pairing.UNPAIRED if gate.pairs else STRANGER
+    notice: str | None = say(pairing.UNPAIRED) if gate.pairs else STRANGER
     if not _is_pressed(signal) and (signal.reach is Addressing.DIRECT or not (yield from _is_first_word(signal, now))):
         notice = None
     taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
@@ -102,7 +103,7 @@ def _told_once(signal: Signal, taken: Taken, origin: str, text: str, now: dateti
 
 def _invited(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
     """A code for a stranger, and a card for those who may let them in; neither for one who was turned away today."""
-    notice = None if is_written(signal) else pairing.UNPAIRED
+    notice = None if is_written(signal) else say(pairing.UNPAIRED)
     taken = yield from refuse(signal, None, STRANGER, now, new_id, notice=notice)
     if taken.verdict.outcome is not Outcome.REFUSED or (yield from newcomers.turned_away(signal.actor, now)):
         return taken
@@ -110,7 +111,7 @@ def _invited(signal: Signal, gate: Gate, now: datetime, new_id: NewId) -> Op[Tak
     if code is None:
         return taken
     if not code:
-        told = yield from tell_once(signal, f"crowded:{signal.actor}:{now:%Y-%m-%d}", pairing.CROWDED, now, new_id)
+        told = yield from tell_once(signal, f"crowded:{signal.actor}:{now:%Y-%m-%d}", say(pairing.CROWDED), now, new_id)
         return replace(taken, deliveries=told)
     yield from fact(now, "pairing offered", signal.actor, str(signal.address))
     asked = yield from newcomers.ask(signal, gate.rooms.named, gate.rights.given, now, new_id)

@@ -11,6 +11,7 @@ from runtime.store.intake.inbox import answered
 from runtime.store.knowledge.searching import passages
 from runtime.store.protocol import Gate, Taken
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 
 def searched(
@@ -24,7 +25,7 @@ def searched(
 def _found(signal: Signal, question: str, gate: Gate) -> Op[str]:
     packs = gate.packs(gate.agent, signal.address)
     if not packs:
-        return views.NO_PACKS
+        return say(views.NO_PACKS)
     if not question:
         return views.how_to(packs, signal.command_mark)
     return views.passages((yield from passages(question, packs, views.PASSAGES_MAX)))

@@ -28,6 +28,7 @@ from runtime.store.memory.why import why
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import memories, turns
 from runtime.store.sql.driver import Op, is_word
+from runtime.text.words import count, say
 
 LOOKED_THROUGH: Final = 200
 """Rows that a list is made of."""
@@ -77,7 +78,7 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, rights: Rights, now:
     if verb == "summary":
         return (yield from _summary(rest, by, mark, now))
     if verb not in ("accept", "pin", "unpin") or not rest:
-        return views.HOW_TO.format(mark=mark)
+        return say(views.HOW_TO, mark=mark)
     if by.person is None or by.person.role < Role.USER:
         return MAY_NOT_CHANGE
     if verb == "accept":
@@ -89,7 +90,7 @@ def _why(by: MemoryActor, now: datetime) -> Op[str]:
     """Rows of the last run here that may be read here, and the reasons of the others."""
     rows = yield LAST_RUN, {"s": by.session or SessionKey("")}
     if not rows:
-        return views.NO_ANSWER_YET
+        return say(views.NO_ANSWER_YET)
     told = yield from why(RunId(rows[0][0]), by, now)
     used = [(one.memory, one.how) for one in told.used]
     return views.why(used, [(one.memory, one.reason.value) for one in told.unused], told.elsewhere)
@@ -103,15 +104,15 @@ def _summary(wanted: str, by: MemoryActor, mark: str, now: datetime) -> Op[str]:
     """Tell of a person's summary, turn it on or off, or set it: in a private room of theirs alone."""
     reader, person = (yield from _reader(by)), by.person
     if reader.person is None or person is None:
-        return views.SUMMARY_IN_PRIVATE
+        return say(views.SUMMARY_IN_PRIVATE)
     if wanted.lower() in ("on", "off"):
         yield from enable(person, by.agent, now, on=wanted.lower() == "on")
-        return views.SUMMARY_TURNED_ON.format(mark=mark) if wanted.lower() == "on" else views.SUMMARY_TURNED_OFF
+        return say(views.SUMMARY_TURNED_ON, mark=mark) if wanted.lower() == "on" else say(views.SUMMARY_TURNED_OFF)
     if len(wanted) > views.SUMMARY_MAX_CHARS:
-        return views.SUMMARY_TOO_LONG
+        return say(views.SUMMARY_TOO_LONG, number=count(views.SUMMARY_MAX_CHARS))
     if wanted:
         written = yield from write_summary(person, by.agent, wanted, person, now)
-        return views.SUMMARY_SET if written else views.SUMMARY_OFF.format(mark=mark)
+        return say(views.SUMMARY_SET) if written else say(views.SUMMARY_OFF, mark=mark)
     found = yield from summary_of(person.id, by.agent)
     is_on = bool(found and found.is_enabled)
     return views.summary(found.text if found else "", is_on=is_on, mark=mark)
@@ -120,17 +121,17 @@ def _summary(wanted: str, by: MemoryActor, mark: str, now: datetime) -> Op[str]:
 def _forget(signal: Signal, words: str, by: MemoryActor, now: datetime) -> Op[str]:
     mark, wanted = signal.command_mark, " ".join(words.lower().split())
     if not words:
-        return views.HOW_TO_FORGET.format(mark=mark)
+        return say(views.HOW_TO_FORGET, mark=mark)
     if wanted not in (FORGET_ALL, FORGET_ALL_SURELY):
         return _worded_all((yield from forget(words, by, now)))
     reader = yield from _reader(by)
     if reader.person is None:
-        return views.FORGOTTEN_IN_PRIVATE
+        return say(views.FORGOTTEN_IN_PRIVATE)
     if wanted == FORGET_ALL_SURELY:
         return views.all_forgotten((yield from forget_own(by, now)))
     rows = yield OWN_COUNT, {"reach": reach_of(by.agent, Scope(ScopeKind.PERSON, reader.person))}
-    count = int(rows[0][0])
-    return views.ALL_FIRST.format(count=views.counted(count), mark=mark) if count else views.NOTHING_OWN
+    kept = int(rows[0][0])
+    return say(views.ALL_FIRST, count=views.counted(kept), mark=mark) if kept else say(views.NOTHING_OWN)
 
 
 def _worded_all(found: list[Memory] | str) -> str:

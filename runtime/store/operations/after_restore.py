@@ -48,6 +48,7 @@ from runtime.store.schema import (
     undos,
 )
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.words import said_at, say
 
 NOTHING_FORGOTTEN: Final[Mapping[str, int]] = {}
 LIVES: Final = 1_000_000
@@ -228,7 +229,7 @@ def _withdraw_lines(now: datetime, new_id: NewId) -> Op[None]:
         if not (yield ON_SCREEN, {"d": line})[0][0]:
             yield from _discard(line, now)
             continue
-        said, room = Content(inbox.ASKED_AGAIN), Address.parse(at)
+        said, room = Content(say(inbox.ASKED_AGAIN)), Address.parse(at)
         edit = NewDelivery(DeliveryId(new_id()), f"{OVER}{line}", 0, Kind.APPROVAL, room, said, line)
         yield ADD_DELIVERY, delivery_row(edit, now)
 
@@ -265,9 +266,12 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     named = (*old.terms.to, *old.terms.escalate_to)
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
         if room != old.address and str(room) not in named and (yield from is_full(room)):
-            yield from defer(fresh, inbox.newest(old.requester_name, old.tool, 1), room, None, now, new_id)
+            with said_at(room):
+                newest = inbox.newest(old.requester_name, old.tool, 1)
+            yield from defer(fresh, newest, room, None, now, new_id)
             continue
-        content = open_cards.pending(again, now, home=room == old.address)
+        with said_at(room):
+            content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(

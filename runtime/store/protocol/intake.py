@@ -33,6 +33,7 @@ from runtime.store.protocol.leases import Lease
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
 from runtime.store.protocol.running.claim import Claim
 from runtime.store.protocol.running.conversations import Conversed
+from runtime.text.words import say
 
 
 async def unmeasured(conversed: Conversed) -> Measured | None:
@@ -55,7 +56,7 @@ class SkillAnswer:
 
 async def no_skills(agent: str, command: str, argument: str, mark: str) -> SkillAnswer:
     """Answer of a place where no agent is at work."""
-    return SkillAnswer(NO_SKILLS_HERE)
+    return SkillAnswer(say(NO_SKILLS_HERE))
 
 
 AskSkills = Callable[[str, str, str, str], Awaitable[SkillAnswer]]

@@ -29,6 +29,7 @@ from runtime.store.runs.run_begin import requester_of
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.schema import nodes, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.words import say
 
 AT_ONCE: Final = 20
 LIVE = select(nodes.c.id).where(is_word(nodes.c.state, "live"))
@@ -88,11 +89,11 @@ def end_compacting(of: Compacting, node: NodeId, summary: Summary | None, usage:
     if not rows:
         return False
     address, message, who = rows[0]
-    text = context_views.NOTHING
+    text = say(context_views.NOTHING)
     if summary and of.run:
         kept = yield from keep_summary(of.run, None, summary, usage, at)
         count = yield TURNS_OF, {"s": of.session, "since": summary.since, "upto": summary.upto}
-        text = context_views.FAILED
+        text = say(context_views.FAILED)
         if kept:
             told = summary.kind.value, summary.tokens_before, summary.tokens_after
             text = context_views.condensed(int(count[0][0]), *told)

@@ -21,6 +21,7 @@ from runtime.store.protocol.intake import SkillAnswer
 from runtime.store.schema import deliveries
 from runtime.store.skills.locking import DIGEST_SHOWN, accept_skill
 from runtime.store.sql.driver import Op
+from runtime.text.words import say
 
 CARD_OF = (
     select(deliveries.c.id, deliveries.c.address, deliveries.c.content)
@@ -34,12 +35,12 @@ def answer_card(
 ) -> Op[tuple[str, tuple[Address, ...]]]:
     """Words for whoever clicked, and where a courier is to look: the card tells how it was answered."""
     if who.role < Role.OWNER:
-        return ONLY_OWNERS_ACCEPT, ()
+        return say(ONLY_OWNERS_ACCEPT), ()
     if answer is None or (skill := answer.accepts) is None:
-        return (answer.text if answer else FORM_GONE), ()
+        return (answer.text if answer else say(FORM_GONE)), ()
     found = yield CARD_OF, {"o": card_origin(skill)}
     if len(found) != 1:
-        return ANSWERED_ALREADY, ()
+        return say(ANSWERED_ALREADY), ()
     is_accepted = click.choice is Choice.APPROVE
     if is_accepted:
         yield from accept_skill(skill, answer.skill_text, who.name, now)

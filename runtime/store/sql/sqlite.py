@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import closing
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,7 +34,8 @@ MEMORY_DATABASE: Final = ":memory:"
 LOCK_TIMEOUT: Final = timedelta(seconds=5)
 """How long to wait for a lock of another program."""
 
-Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]", Context]
+"""The context is that of the task that waits: a transaction says its words as that task would."""
 
 
 def system_now() -> datetime:
@@ -150,7 +152,7 @@ class _Worker:
             raise StoreError("The store is closed: this process is ending.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._queue.put((make, loop, future))
+        self._queue.put((make, loop, future, copy_context()))
         return await future
 
     async def close(self) -> None:
@@ -184,7 +186,7 @@ class _Worker:
         if lost and self._writes:  # what is read is still right
             return [_Failed(lost)] * len(batch)
         try:
-            return self._transaction([make for make, _, _ in batch])
+            return self._transaction(batch)
         except _AllFailed as failed:
             return [_Failed(failed.error)] * len(batch)
         except Exception as error:  # noqa: BLE001 - any operation may have raised anything; each waiter gets its own
@@ -192,16 +194,16 @@ class _Worker:
                 return [_Failed(self._words(error))]
             return [self._attempt([waiter])[0] for waiter in batch]
 
-    def _transaction(self, makers: Sequence[MakeOp[Any]]) -> list[Any]:
+    def _transaction(self, batch: Sequence[Waiter]) -> list[Any]:
         self._all_or_none(self._begin)
         try:
-            results = [drive(self._connection, self._compiler, make()) for make in makers]
+            results = [context.run(drive, self._connection, self._compiler, make()) for make, _, _, context in batch]
         except BaseException:
             self._rollback()
             raise
         began = perf_counter()
         self._all_or_none("COMMIT")
-        self._watch.committed(len(makers), perf_counter() - began)
+        self._watch.committed(len(batch), perf_counter() - began)
         return results
 
     def _all_or_none(self, statement: str) -> None:
@@ -224,7 +226,7 @@ class _Worker:
 
     def _wake(self, batch: Sequence[Waiter], results: Sequence[Any]) -> None:
         pairs: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
-        for (_, loop, future), result in zip(batch, results, strict=True):
+        for (_, loop, future, _), result in zip(batch, results, strict=True):
             pairs.setdefault(loop, []).append((future, result))
         for loop, settled in pairs.items():
             if not loop.is_closed():

@@ -194,9 +194,9 @@ async def test_after_five_questions_there_are_no_more(any_stage: Stage) -> None:
     process = await waiting(any_stage, model)
     for number in range(QUESTIONS_MAX):
         assert await ask(process, f"What about {number}?") == ASKING
-    assert await ask(process, "And?") == USED_UP
+    assert await ask(process, "And?") == USED_UP.format(number=QUESTIONS_MAX)
     forms = Forms(any_stage.store, lambda: process.gate.rights)
-    assert await forms.open((await only(any_stage)).id, Choice.WHY, OTTO) == USED_UP
+    assert await forms.open((await only(any_stage)).id, Choice.WHY, OTTO) == USED_UP.format(number=QUESTIONS_MAX)
     assert len(model.asked) == QUESTIONS_MAX
 
 

@@ -74,8 +74,8 @@ def test_questions_are_counted_without_those_that_failed() -> None:
         assert used_up(card) is None
         card, made = with_question(card, "Ada", "Why?")
         card = with_answer(card, made.number, "Because.")
-    assert used_up(card) == USED_UP
-    assert form_of(replace(OFFERED, card=card), Choice.WHY) == USED_UP
+    assert used_up(card) == USED_UP.format(number=QUESTIONS_MAX)
+    assert form_of(replace(OFFERED, card=card), Choice.WHY) == USED_UP.format(number=QUESTIONS_MAX)
     assert len({one.number for one in exchanges(card)}) == QUESTIONS_MAX
 
 

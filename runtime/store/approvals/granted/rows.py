@@ -24,6 +24,7 @@ from runtime.store.protocol.grants import Granted
 from runtime.store.schema import grants, moves, people, sessions
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.text.naming import meant
+from runtime.text.words import say
 
 ADD_GRANT = add(grants)
 COLUMNS = list(grants.columns)
@@ -155,7 +156,7 @@ def end_conversation(session: SessionKey, who: str, now: datetime) -> Op[None]:
 def told_in_chat(argument: str, who: Person, now: datetime, mark: str) -> Op[str]:
     """Answer to `/grants`, or what came of `/grants revoke ID`."""
     if who.role < LEAST:
-        return grant_views.FOR_OPERATORS
+        return say(grant_views.FOR_OPERATORS)
     held = [one for one in (yield from every()) if one.grant.holds(now)]
     wanted = grant_views.to_revoke(argument)
     if wanted is None:

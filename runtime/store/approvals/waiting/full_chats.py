@@ -26,6 +26,7 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, chats, deliveries
 from runtime.store.sql.driver import Op, is_word
 from runtime.store.sql.upsert import insert
+from runtime.text.words import said_at, say
 
 DEFERRED: Final = "deferred:"
 """Before a question's id: the origin of its line. As long as that of a card, so that retention finds the question."""
@@ -94,7 +95,8 @@ def defer(question: ApprovalId, newest: str, room: Address, mark: str | None, no
     origin, line = f"{DEFERRED}{question}", (rows[0][2] or rows[0][1]) if rows else None
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
     yield SET_TOLD, {"room": str(room), "told": len(rows) + 1}
-    said = Content(inbox.deferred(len(rows) + 1, newest, mark))
+    with said_at(room):
+        said = Content(inbox.deferred(len(rows) + 1, newest, mark))
     new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(new, now)
 
@@ -144,7 +146,8 @@ def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: date
     if ordinal and not every:
         return False
     yield SET_TOLD, {"room": str(room), "told": len(left)}
-    said = Content(inbox.deferred(len(left), mark=mark) if left else inbox.NONE_DEFERRED)
+    with said_at(room):
+        said = Content(inbox.deferred(len(left), mark=mark) if left else say(inbox.NONE_DEFERRED))
     edit = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(edit, now)
     return True
@@ -172,7 +175,8 @@ def _put(question: ApprovalId, room: Address, rights: Rights, now: datetime, new
         return
     names = yield from approved_by(approval, rights)
     group = (yield from listed_with(approval)) if approval.lead else []
-    said = _card(approval, group, names, room, now)
+    with said_at(room):
+        said = _card(approval, group, names, room, now)
     card = NewDelivery(DeliveryId(new_id()), f"approval:{approval.id}", ordinal, Kind.APPROVAL, room, said)
     yield ADD_DELIVERY, delivery_row(card, now, approval.run_id)
 
