@@ -29,6 +29,7 @@ PLACES: Final = (
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/tokens", "Tokens"),
+    ("/console/settings", "Settings"),
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),
@@ -95,8 +96,10 @@ TONES: Final = {
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True) -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`."""
+def page(title: str, path: str, *content: str | None, refreshed: bool = True, own: str = "") -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`. `own` names the style and
+    the script that it has beside those of all pages.
+    """
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -106,7 +109,9 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True) ->
         tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
+        tag("link", rel="stylesheet", href=f"{STATIC}/{own}.css") if own else None,
         tag("script", src=f"{STATIC}/console.js", defer=True),
+        tag("script", src=f"{STATIC}/{own}.js", defer=True) if own else None,
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")

@@ -26,6 +26,8 @@ from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.overview import page as overview_page
 from bot.console.runs import pages as run_pages
+from bot.console.settings import form as settings_form
+from bot.console.settings import pages as settings_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
@@ -120,6 +122,8 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "runs": run_pages.runs,
     "schedule": schedules_page.schedule,
     "schedules": schedules_page.schedules,
+    "setting": settings_form.setting,
+    "settings": settings_pages.settings,
     "skills": skill_pages.skills,
     "task": tasks_page.task,
     "tasks": tasks_page.tasks,

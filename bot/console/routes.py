@@ -18,7 +18,12 @@ from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
+ASSETS: Final = {
+    "console.css": "text/css",
+    "console.js": "text/javascript",
+    "settings.css": "text/css",
+    "settings.js": "text/javascript",
+}
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -53,6 +58,8 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/runs/{id}", page("run")),
         web.get("/console/schedules", page("schedules")),
         web.get("/console/schedules/{id}", page("schedule")),
+        web.get("/console/settings", page("settings")),
+        web.get("/console/settings/{id}", page("setting")),
         web.get("/console/skills", page("skills")),
         web.get("/console/tasks", page("tasks")),
         web.get("/console/tasks/{id}", page("task")),

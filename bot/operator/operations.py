@@ -25,6 +25,9 @@ from bot.operator.lookups.runs import RunsApi
 from bot.operator.lookups.trails import TracesApi
 from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
+from bot.operator.settings.changing import ChangesApi
+from bot.operator.settings.confirming import ConfirmationApi
+from bot.operator.settings.reading import SettingsApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
 from bot.operator.system.models import ModelsApi
@@ -52,6 +55,9 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     RoomsApi,
     DeliveriesApi,
     OverviewApi,
+    SettingsApi,
+    ChangesApi,
+    ConfirmationApi,
     ScansApi,
     ModelsApi,
     AgentsApi,

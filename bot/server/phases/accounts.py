@@ -14,6 +14,7 @@ from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
 from bot.accounts.supervisor import AccountSupervisor
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
+from bot.operator.settings.live import Confirmations
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.settings.settings import Settings
@@ -52,6 +53,7 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
+    confirmations: Confirmations
     is_destination: Callable[[Address], bool]
 
 
@@ -80,7 +82,7 @@ def accounts_phase(
 
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    links, auth = _auth(base, web_identity, rights)
+    links, auth, confirmations = _auth(base, web_identity, rights)
     context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
     page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
@@ -102,6 +104,7 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
+        confirmations=confirmations,
         is_destination=is_destination,
     )
 
@@ -112,13 +115,17 @@ def _trouble_at(accounts: Accounts[AccountSupervisor], address: Address) -> str 
     return found.standing().trouble if found else None
 
 
-def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer]:
-    """Links, and the second layer of sign-in; nothing of it is imported where none is set."""
-    if not base.settings.auth.is_on:
-        return base.store.people, NO_AUTH
-    from bot.auth.parts import layer_of
+def _auth(
+    base: StorePhase, web_identity: str, rights: Callable[[], Rights]
+) -> tuple[Links, AuthLayer, Confirmations]:
+    """Links, the second layer of sign-in, and who has opened their link just now; nothing of the layer is imported where none is set."""
+    links: Links = base.store.people
+    auth, confirmations = NO_AUTH, Confirmations()
+    if base.settings.auth.is_on:
+        from bot.auth.parts import layer_of
 
-    return layer_of(base.settings, base.store, base.new_id, web_identity, rights)
+        links, auth = layer_of(base.settings, base.store, base.new_id, web_identity, rights, confirmations.opened)
+    return links, replace(auth, page=replace(auth.page, opened=confirmations.opened)), confirmations
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
