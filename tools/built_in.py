@@ -16,6 +16,7 @@ from tools.git.hosts import GitWeb
 from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
 from tools.goals import SetsGoals, goal_tools, no_cost
+from tools.kit.rooms import AS_STORED
 from tools.knowledge import knowledge_tools
 from tools.peers.asking import AskedPeers, peer_tools
 from tools.pictures.tools import Media, media_tools
@@ -59,7 +60,7 @@ def built_in_tools() -> dict[str, Tool]:
         (http_tool(egress), request_tool(egress), search_tool(egress, [])),
         chart_tool(cast("ChartRenderer", None)),
     )
-    posting = posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)
+    posting = posting_tools(cast("Posting", None), rooms=AS_STORED, named=str)
     posting += changing_tools(cast("Changing", None))
     known = (
         remembering_tools(cast("MemoryBook", None), cast("StateBook", None)),

@@ -42,6 +42,7 @@ from runtime.contract import (
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip
 from tools.kit.declare import tool
+from tools.kit.rooms import AS_STORED, Rooms, known_room, room_at
 
 NEXT: Final = 3
 """Instants that are told of one that was planned or changed."""
@@ -81,36 +82,28 @@ Zone = Annotated[str, "Such as Europe/Berlin; else the person's or the room's."]
 Quiet = Annotated[bool, "Post nothing when nothing is new."]
 AsSet = Annotated[str, "See schedule_set."]  # said once: every word is sent, and paid for, with each model call
 
-AddressAt = Callable[[str], Address | None]
-"""The room that people write so; None for an account that is not here. Errors: ValueError for what is no address."""
-
 
 def schedule_tools(
-    timetable: Timetable, *, address_at: AddressAt = Address.parse, named: Callable[[Address], str] = str
+    timetable: Timetable, *, rooms: Rooms = AS_STORED, named: Callable[[Address], str] = str
 ) -> list[Tool]:
-    """All of them. `address_at` and `named` translate between addresses and what people call them."""
+    """All of them. `rooms` and `named` translate between addresses and what people call them."""
     words = Words(timetable, named)
-    return [*_making(timetable, words, address_at), *_turning(timetable, words), *_looking(timetable, words)]
+    return [*_making(timetable, words, rooms), *_turning(timetable, words), *_looking(timetable, words)]
 
 
 # ----------------------------------------------------------------------------------------------------------- the tools
 
 
-def _elsewhere(
-    words: Words, address_at: AddressAt, arguments: Mapping[str, Json], context: CardContext
-) -> list[CardPart]:
+def _elsewhere(words: Words, rooms: Rooms, arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
     """The room by its name, and the work as it was worded."""
-    try:
-        room = address_at(str(arguments.get("room")).strip())
-    except ValueError:
-        room = None
+    room = known_room(str(arguments.get("room")), rooms)
     name = words.named(room) if room else ""
     also = name if name != arguments.get("room") else ""
     return [CardValue("when"), CardValue("room", also), CardText("task")]
 
 
-def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[Tool]:
-    card = partial(_elsewhere, words, address_at)
+def _making(timetable: Timetable, words: Words, rooms: Rooms) -> list[Tool]:
+    card = partial(_elsewhere, words, rooms)
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, flow=PLANNING)
     async def schedule_set(
@@ -132,7 +125,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         quiet: Quiet = False,
     ) -> str:
         """Plan work whose report is posted in another room; only if a person names it."""
-        to = (room_at(room, address_at),)
+        to = (await room_at(room, rooms),)
         wanted = ScheduleRequest(name, when, zone, Task(TaskKind.PROMPT, task), to, Terms(quiet=quiet))
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
@@ -264,16 +257,6 @@ def planner(context: ToolContext, wanted: ScheduleRequest | None = None) -> Aske
     if context.scheduled:
         raise ToolRetry("Scheduled work can't schedule more work. Say in the report what you would plan.")
     return actor(context, f"{context.run_id}:{context.call_id}:{wanted}" if wanted else "")
-
-
-def room_at(text: str, address_at: AddressAt) -> Address:
-    try:
-        found = address_at(text.strip())
-    except ValueError as error:
-        raise ToolRetry(str(error)) from error
-    if found is None:
-        raise ToolRetry(f"No account here matches {text!r}. Write a room as channel:account/room.")
-    return found
 
 
 def needs_no_word(schedule: Schedule, context: ToolContext) -> None:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from adapters.web.api import Api
 from adapters.web.events import Events
+from adapters.web.ideas import IDEAS, Idea
 from adapters.web.pages import Pages
 from adapters.web.ratings import RatingsApi
 from adapters.web.render import render
@@ -43,15 +44,13 @@ CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
 STARTING: Final = "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
 
-IDEAS: Final = ("What can you do?", "Which files are here?", "What is planned here?")
-"""What people may begin with, where the model has no ideas of its own."""
 NOT_YET: Final = ConnectionStatus(Connection.CONNECTING, "the web page does not take messages yet")
 
 
 class WebAdapter:
     """One account; `identity` is made once per installation and stored by the composition root.
 
-    `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `runtime.http.guard.install`. `authenticator` tells other
+    `banner` warns and stays; `notice` is for people to close. `is_named` tells rooms to which the settings send something. The composition root mounts `routes()` in its application behind `runtime.http.guard.install`. `authenticator` tells other
     pages of that application, such as the console, who asks.
     """
 
@@ -63,7 +62,8 @@ class WebAdapter:
         identity: str,
         banner: str = "",
         is_named: IsNamed = nothing_named,
-        ideas: Sequence[str] = IDEAS,
+        ideas: Sequence[Idea] = IDEAS,
+        notice: str = "",
         space: Space = BOUNDLESS,
     ) -> None:
         self.channel: str = CHANNEL
@@ -89,6 +89,7 @@ class WebAdapter:
             sink=self._sink_now,
             banner=banner,
             ideas=ideas,
+            notice=notice,
             upload_bytes=settings.upload_bytes,
         )
         files = FileTransfer(

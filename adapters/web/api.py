@@ -13,15 +13,17 @@ from aiohttp import web
 
 from adapters.web import render
 from adapters.web.files import size_of
+from adapters.web.ideas import Idea, idea_json
 from adapters.web.parse import signal_of
 from adapters.web.rooms import Rooms
-from adapters.web.window import Window, instant
+from adapters.web.window import Window, instant, page_size
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
 
 NAMED_IN_SETTINGS: Final = "The settings name this conversation, so it can't be deleted. You can archive it."
+NO_ENTRY: Final = "That message isn't there any more."
 INBOX_MOST: Final = 100
 """Questions that the inbox of the page shows at once."""
 
@@ -35,7 +37,8 @@ class Api:
         given: AdapterContext,
         sink: Callable[[], Sink],
         banner: str,
-        ideas: Sequence[str],
+        ideas: Sequence[Idea],
+        notice: str,
         upload_bytes: int,
     ) -> None:
         self._authenticator = authenticator
@@ -44,6 +47,7 @@ class Api:
         self._sink = sink
         self._banner = banner
         self._ideas = ideas
+        self._notice = notice
         self._upload_bytes = upload_bytes
 
     def routes(self) -> list[web.RouteDef]:
@@ -71,19 +75,27 @@ class Api:
                 "console": role >= Role.OPERATOR,
                 "provider": self._authenticator.provider,
                 "banner": self._banner,
-                "ideas": list(self._ideas),
+                "notice": self._notice,
+                "ideas": [idea_json(one) for one in self._ideas],
                 "text_limit": bodies.TEXT_LIMIT,
                 "upload_limit": self._upload_bytes,
             }
         )
 
     async def timeline(self, request: web.Request) -> web.Response:
-        """The newest entries, or those up to `before`. With `since` the older unedited ones come in brief."""
+        """The newest entries, those up to `before`, those `after` an instant, or those `around` one.
+
+        With `since` the older unedited ones come in brief. Errors: Refusal 400; 404 for an entry that isn't there.
+        """
         _, address = await self._rooms.open(request)
+        around, limit = request.query.get("around", ""), page_size(request)
         before = instant(request, "before")
         if before is not None:  # the asked instant belongs to it: two entries may share one
             before += timedelta(microseconds=1)
-        view = await self._given.history.view(address, before=before)
+        after = instant(request, "after")
+        view = await self._given.history.view(address, before=before, after=after, around=around, limit=limit)
+        if around and not view.entries:
+            raise Refusal(404, NO_ENTRY)
         return web.json_response(Window(instant(request, "since")).told(view))
 
     async def work_behind(self, request: web.Request) -> web.Response:

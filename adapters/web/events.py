@@ -17,7 +17,7 @@ from aiohttp import web
 from pydantic_core import to_json
 
 from adapters.web.rooms import Rooms
-from adapters.web.window import Window, instant
+from adapters.web.window import Window, instant, page_size
 from runtime.cancellation import cancellable
 from runtime.contract import (
     PEOPLE,
@@ -169,7 +169,9 @@ class Events:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """GET /api/rooms/{room}/events. Errors: Refusal 429 for one more than a person may have open."""
         visitor, address = await self._rooms.open(request)
-        return await self._told(request, visitor.identity, address, Window(instant(request, "since")))
+        return await self._told(
+            request, visitor.identity, address, Window(instant(request, "since"), page_size(request))
+        )
 
     async def inbox(self, request: web.Request) -> web.StreamResponse:
         """GET /api/inbox/events: when to look, for a page without a room. Errors: as of `stream`."""

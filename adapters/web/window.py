@@ -23,18 +23,19 @@ WHOLE_EVERY: Final = 20
 class Window:
     """Record of what one reader was told of a room, so that nothing is told twice in full.
 
-    `since`: the reader has everything older already, as far as it was never edited.
+    `since`: the reader has everything older already, as far as it was never edited. `page`: entries it wants at once.
     """
 
-    def __init__(self, since: datetime | None = None) -> None:
+    def __init__(self, since: datetime | None = None, page: int = PAGE) -> None:
         self._since = since
+        self._page = page
         self._versions: dict[str, int] = {}
         self._told = 0
 
     @property
     def reach(self) -> int:
         """Number of entries to read for the next view."""
-        return NEWEST if self._told % WHOLE_EVERY else PAGE
+        return NEWEST if self._told % WHOLE_EVERY else self._page
 
     def needs_more(self, view: View) -> bool:
         """True if something before these entries isn't as the reader has it."""
@@ -43,10 +44,11 @@ class Window:
     def told(self, view: View) -> dict[str, Any]:
         """The view as JSON; from now on the reader knows it."""
         told = [brief(e) if self._knows(e) else entry(e) for e in view.entries]
-        kept = self._versions if self.reach == NEWEST else {}
+        kept = self._versions if self._told % WHOLE_EVERY else {}
         self._versions = {**kept, **{e.id: e.version for e in view.entries}}
         self._told += 1
-        return {"entries": told, "busy": view.busy, "mode": mode_of(view)}
+        further = {} if view.is_newest else {"newest": False}
+        return {"entries": told, "busy": view.busy, "mode": mode_of(view), **further}
 
     def _knows(self, entry: Entry) -> bool:
         known = self._versions.get(entry.id)
@@ -64,6 +66,14 @@ def mode_of(view: View) -> dict[str, Any] | None:
         "until": view.until.isoformat() if view.until else None,
         "trusted": legible(view.trusted),
     }
+
+
+def page_size(request: web.Request) -> int:
+    """Number of entries that the query wants at once. Errors: Refusal 400 for what is none."""
+    text = request.query.get("limit", str(PAGE))
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(PAGE)) and NEWEST <= int(text) <= PAGE):
+        raise Refusal(400, f"`limit` must be a number from {NEWEST} to {PAGE}.")
+    return int(text)
 
 
 def instant(request: web.Request, key: str) -> datetime | None:

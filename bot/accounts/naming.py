@@ -5,7 +5,7 @@ Inside, an address carries the account's identity at its platform.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -15,7 +15,10 @@ from runtime.text.glyphs import visible
 
 
 class Account(Protocol):
-    """The names of an account: `account` in the settings, `identity` at its platform, empty until that told it."""
+    """The names of an account: `account` in the settings, `identity` at its platform, empty until that told it.
+
+    `expected` is the identity too, until then that of its last start.
+    """
 
     @property
     def channel(self) -> str: ...
@@ -23,6 +26,8 @@ class Account(Protocol):
     def account(self) -> str: ...
     @property
     def identity(self) -> str: ...
+    @property
+    def expected(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,10 @@ class Called:
     channel: str
     account: str
     identity: str
+
+    @property
+    def expected(self) -> str:
+        return self.identity
 
 
 Known = tuple[str, str, str]
@@ -54,30 +63,35 @@ class Accounts(tuple[One, ...]):
 
     def at(self, address: Address) -> One | None:
         """The account of an address."""
-        return self.holding(address.channel, address.account)
+        place = (address.channel, address.account)
+        return self.holding(*place) or next((one for one in self if (one.channel, one.expected) == place), None)
 
     def called(self, channel: str, name: str) -> One | None:
-        """The account that settings call so, once its platform knows it."""
-        return next((one for one in self if one.identity and (one.channel, one.account) == (channel, name)), None)
+        """The account that settings call so, once its identity is known, be it from its last start."""
+        return next((one for one in self if one.expected and (one.channel, one.account) == (channel, name)), None)
 
     def address(self, text: str) -> Address | None:
-        """The room that settings write as `text`; None while its account is not known to its platform, or not here.
+        """The room that settings write as `text`; None while the identity of its account isn't known, or where it's not here.
 
         Errors: ValueError for what is no address.
         """
         given = Address.parse(text)
         found = self.called(given.channel, given.account)
-        return replace(given, account=found.identity) if found else None
+        return replace(given, account=found.expected) if found else None
+
+    async def found(self, text: str) -> Address | None:
+        """As `address`, where nobody waits for accounts: no process is at work."""
+        return self.address(text)
 
     def identity(self, text: str) -> str:
         """A person's identity as stored, where settings write an account's name in it: `slack:work/U1` is `slack:T1/U1`.
 
-        As it stands where it names no account, or one that its platform has not told about itself yet.
+        As it stands where it names no account, or one whose platform never told about it.
         """
         channel, _, rest = text.partition(":")
         name, slash, user = rest.partition("/")
         found = self.called(channel, name) if slash else None
-        return f"{channel}:{found.identity}/{user}" if found else text
+        return f"{channel}:{found.expected}/{user}" if found else text
 
     def awaits(self, text: str) -> bool:
         """True if a person is written by the name of an account that its platform has not told about itself yet."""
@@ -94,8 +108,9 @@ def accounts_of(rows: Iterable[Known]) -> Accounts[Called]:
     return Accounts(Called(channel, name, identity) for channel, identity, name in rows)
 
 
-AddressAt = Callable[[str], Address | None]
-"""The room that people write so; None where no account here is called that. Errors: ValueError for no address."""
+RoomAt = Callable[[str], Awaitable[Address | None]]
+"""The room that people write so; None where no account is called that. Errors: ValueError for no address; Retryable tells
+why its account isn't connected."""
 Named = Callable[[Address], str]
 """An address as settings and people write it."""
 

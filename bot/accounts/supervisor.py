@@ -56,7 +56,7 @@ class AccountSupervisor:
 
     `take` asks for a role, and `vacancy` waits until one may be free again; `on_learnt` is told once the account has its
     identity; `twin` names another account with that identity, if there is one at work. `lease_is_fresh` as for the courier.
-    `buckets` stand in place of the platform's own bounds.
+    `buckets` stand in place of the platform's own bounds. `earlier` is the identity of its last start.
 
     An adapter that cannot tell its features or routes is left out: its account neither listens nor shows anything until
     the next start, and stands as refused.
@@ -72,6 +72,7 @@ class AccountSupervisor:
         vacancy: Work | None = None,
         lease_is_fresh: Callable[[], bool] = lambda: True,
         buckets: Buckets | None = None,
+        earlier: str = "",
         look: timedelta = ROLE_RETRY_DELAY,
         pause: timedelta = PAUSE_FIRST,
         clock: Callable[[], float] = steady,
@@ -87,6 +88,7 @@ class AccountSupervisor:
         self._look = look
         self._vacancy = vacancy or self._soon
         self._pause = pause
+        self._earlier = earlier
         self._clock = clock
         self.reachability = Reachability(self.name)
         self.pause = Pause()
@@ -108,6 +110,11 @@ class AccountSupervisor:
     def identity(self) -> str:
         """Empty until it is known, while another account of ours has it, and where it is left out."""
         return "" if self._twin or self._left_out else self._adapter.identity
+
+    @property
+    def expected(self) -> str:
+        """Its identity; until its platform told it, that of its last start."""
+        return "" if self._twin or self._left_out else self._adapter.identity or self._earlier
 
     def may_send(self) -> bool:
         """True if this process still has its place, and nothing here waits for other nodes to try their way."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.safety import personal_data
+from bot.cli.safety import invitations, personal_data
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
-from bot.terminal.output import show_json, show_rows
+from bot.terminal.output import show_json, show_rows, tell
 from runtime.domain.programs.token import is_vouched
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(
     no_args_is_help=True,
-    help="People: list, add, pair, rename, merge, sign out, remove and forget them; set their role, make their web link, export what is known.",
+    help="People: list, add, invite, pair, rename, merge, sign out, remove and forget them; set their role, make their web link, export what is known.",
 )
 
 
 def add_to(cli: typer.Typer) -> None:
+    invitations.add_to(commands)
     personal_data.add_to(commands)
     cli.add_typer(commands, name="people")
 
@@ -127,7 +128,12 @@ def merge(
     yes: Yes = False,
     config: ConfigFile = None,
 ) -> None:
-    """Merge two people: the accounts, conversations, schedules and votes of FROM become INTO's."""
+    """Merge two people: the accounts, conversations, schedules and votes of FROM become INTO's. Says first what that means."""
+    told = ask_operator(settings_of(context, config), lambda api: api.merging(name, into))
+    moved = ", ".join(f"{row['count']:,} {row['what']}" for row in told["moves"]) or "nothing"
+    tell(f"{into} gets of {name}: {moved}.")
+    for sentence in told["stays"]:
+        tell(f"- {sentence}")
     ask_first(yes, f"Merge {name} into {into}, for good")
     _tell(context, config, lambda api: api.merge_people(name, into))
 

@@ -13,7 +13,6 @@ from bot.console import (
     children_page,
     grants_page,
     models_page,
-    people_page,
     pieces,
     schedules_page,
     tasks_page,
@@ -25,6 +24,8 @@ from bot.console.layout import badge, facts, moment, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.overview import page as overview_page
+from bot.console.people import pages as people_pages
+from bot.console.people import person as person_pages
 from bot.console.runs import pages as run_pages
 from bot.console.settings import form as settings_form
 from bot.console.settings import pages as settings_pages
@@ -117,7 +118,9 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "models": models_page.models,
     "newest trace": trace_page.newest,
     "outbox": _outbox,
-    "people": people_page.people,
+    "people": people_pages.people,
+    "person": person_pages.person,
+    "merge": person_pages.merge,
     "run": run_pages.run,
     "runs": run_pages.runs,
     "schedule": schedules_page.schedule,

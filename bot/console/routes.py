@@ -6,24 +6,22 @@ Its pages, and what they are made of, are loaded with the first that somebody op
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 from aiohttp import web
 
+from bot.http.downloads import Downloads
 from bot.http.entrance import Entrance
 from bot.http.event_stream import EventStream
+from bot.http.joining import Joining
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
+from runtime.http.assets import Asset, answer, asset_of
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {
-    "console.css": "text/css",
-    "console.js": "text/javascript",
-    "settings.css": "text/css",
-    "settings.js": "text/javascript",
-}
+ASSETS: Final = ("console.css", "console.js", "settings.css", "settings.js")
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -32,7 +30,13 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(context)
     stream = EventStream(context, entrance)
-    return [*operator_routes(context, entrance), *stream.routes(), *_pages(context, entrance)]
+    return [
+        *operator_routes(context, entrance),
+        *stream.routes(),
+        *Joining(context, entrance).routes(),
+        *Downloads(context, entrance).routes(),
+        *_pages(context, entrance),
+    ]
 
 
 def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
@@ -54,6 +58,8 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/outbox", page("outbox")),
         web.get("/console/outbox/{id}", page("delivery")),
         web.get("/console/people", page("people")),
+        web.get("/console/people/{id}", page("person")),
+        web.get("/console/people/{id}/merge", page("merge")),
         web.get("/console/runs", page("runs")),
         web.get("/console/runs/{id}", page("run")),
         web.get("/console/schedules", page("schedules")),
@@ -88,10 +94,13 @@ def _serving(
 
 async def _asset(request: web.Request) -> web.Response:
     """The console's own style and script: nothing in them is secret."""
-    name = request.match_info["name"]
-    if name not in ASSETS:
+    asset = _kept_asset(request.match_info["name"])
+    if asset is None:
         raise web.HTTPNotFound
-    headers = {"Cache-Control": "no-cache"}
-    return web.Response(
-        body=(STATIC_FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers
-    )
+    return answer(request, asset)
+
+
+@cache
+def _kept_asset(name: str) -> Asset | None:
+    """Read with the first page that wants it."""
+    return asset_of(name, (STATIC_FOLDER / name).read_bytes()) if name in ASSETS else None

@@ -17,7 +17,7 @@ from runtime.http.guard import bears, shows_bearer
 class Entrance:
     def __init__(self, context: OperatorContext) -> None:
         self._token = context.control_token
-        self._authenticator = Authenticator(
+        self.authenticator = Authenticator(
             links=context.links, identity=context.web_account, command=context.command, second=context.auth.page
         )
         self._people = context.store.people
@@ -26,8 +26,8 @@ class Entrance:
         """The actor who asks. Errors: Refusal 401 for nobody we know, 403 for a person below operator."""
         if shows_bearer(request):
             return await self._holder(request)
-        visitor = await self._authenticator.visitor(request)
-        held = request.cookies.get(self._authenticator.cookie)
+        visitor = await self.authenticator.visitor(request)
+        held = request.cookies.get(self.authenticator.cookie)
         actor = Actor(visitor.person, visitor.identity, session=digest(held) if held else "")
         actor.must_be(Role.OPERATOR)
         return actor

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol
 
-from bot.accounts.naming import Account as Known
-from bot.accounts.naming import Accounts
 from runtime.contract import Address
 
 Account = tuple[str, str]
@@ -16,16 +14,26 @@ OTHER: Final = "other"
 """An account that is not in the settings any more, or a tool that a model made up: one label for all of them."""
 
 
+class Known(Protocol):
+    """An account, whose identity may come later."""
+
+    @property
+    def channel(self) -> str: ...
+    @property
+    def account(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+
+
 class Labels:
     """Learns what there is while the process is put together."""
 
     def __init__(self) -> None:
-        self._known: Accounts[Known] = Accounts()
+        self._known: list[Known] = []
         self._tools: frozenset[str] = frozenset()
 
     def learn_account(self, known: Known) -> None:
-        """Its identity may come later."""
-        self._known = Accounts([*self._known, known])
+        self._known.append(known)
 
     def learn_tools(self, names: Iterable[str]) -> None:
         self._tools = frozenset(names)
@@ -34,8 +42,8 @@ class Labels:
         return [(one.channel, one.account) for one in self._known]
 
     def account(self, channel: str, identity: str) -> Account:
-        found = self._known.holding(channel, identity)
-        return channel, found.account if found else OTHER
+        names = (one.account for one in self._known if (one.channel, one.identity) == (channel, identity))
+        return channel, next(names, OTHER)
 
     def at(self, address: Address) -> Account:
         return self.account(address.channel, address.account)

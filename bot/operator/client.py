@@ -41,10 +41,13 @@ class Client(OperatorApi):
             return await self._answer("GET", url.with_query({name: str(value) for name, value in values.items()}))
         return await self._answer(operation.method, url, values[operation.form] if operation.form else values)
 
-    async def link(self, name: str) -> View:
+    async def link(self, name: str, at: str = "") -> View:
         """With the whole address, where the process does not know its own."""
-        made = await super().link(name)
-        return {**made, "url": made["url"] or self._control.url + made["path"]}
+        return await super().link(name, at or self._control.url)
+
+    async def invite(self, role: str = "user", until: str = "1d", at: str = "") -> View:
+        """As with a link."""
+        return await super().invite(role, until, at or self._control.url)
 
     async def say(self, room: str, text: str, id: str) -> View:
         """Say `text` as the owner. What is too long is told here, rather than sent in vain."""

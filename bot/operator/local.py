@@ -127,7 +127,7 @@ def _schedules(
         planning=lambda: settings.planning,
         door=cache(lambda: door_of(settings, named)),  # with the values that are at hand: no passphrase is asked for
     )
-    return ScheduleOperations(timetable, here.address, named, Mask(settings.secret_values()), called)
+    return ScheduleOperations(timetable, here.found, named, Mask(settings.secret_values()), called)
 
 
 def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:
@@ -148,7 +148,7 @@ def _reports(
     return ReportOperations(
         store=store,
         reporters=LateReporters(store.now),
-        address_at=accounts.address,
+        room_at=accounts.found,
         named=named,
         now=store.now,
         new_id=new_id,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from bot.operator.access.forgetting import ForgettingApi
+from bot.operator.access.invitations import InvitationsApi
 from bot.operator.access.logins import LoginsApi
 from bot.operator.access.tokens import TokensApi
 from bot.operator.actor import Actor
@@ -65,6 +66,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     AuditApi,
     EventsApi,
     PeopleApi,
+    InvitationsApi,
     ForgettingApi,
     TokensApi,
     LoginsApi,

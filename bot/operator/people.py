@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from bot.accounts.naming import Named
+from bot.operator.access.invitations import address_of
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role, role_of
-from bot.operator.views import View, at
+from bot.operator.views import View
+from bot.operator.views import at as moment_of
 from runtime.contract import PEOPLE, Identity, Person, Role
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
-from runtime.store.protocol import Known, Pairing, Unmoved, Unpaired
+from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
 from runtime.text.naming import fault_of_name, is_identity
+
+WAITS_NO_MORE: Final = (
+    "They don't wait any more: somebody was faster, or their code has expired. It's made anew when they write again."
+)
+MOVED_WORDS: Final = {
+    "accounts": "accounts and ways to sign in",
+    "messages": "messages",
+    "runs": "pieces of work",
+    "schedules": "schedules",
+    "tasks": "tasks",
+    "triggers": "triggers",
+    "questions": "questions they caused",
+    "votes": "votes",
+    "grants": "standing permissions they gave",
+    "ratings": "ratings of answers",
+    "memories": "memories",
+}
+"""What a merge moves, by the store's word for it."""
 
 
 class Roster:
@@ -53,6 +74,23 @@ class Roster:
         self._context.notifier.notify(PEOPLE)
         return _told(made, f"{name} and {into} are now one person: {made.name} ({made.role.word}).")
 
+    async def merging(self, name: str, into: str) -> View:
+        """Numbers of what would move, and sentences about what wouldn't."""
+        self._keep_settings_true(name, f"Write {into} there")
+        told = await self._store.people.merging(name, into)
+        if isinstance(told, Unmoved):
+            done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
+            raise AssertionError("unreachable")
+        who, other = told.person, told.into
+        moves = [{"what": MOVED_WORDS[word], "count": count} for word, count in told.moves.items() if count]
+        return {
+            "name": who.name,
+            "into": other.name,
+            "role": other.role.word,
+            "moves": moves,
+            "stays": _left(who, other),
+        }
+
     async def _missing(self, *names: str) -> Sequence[str]:
         """Names that no person has; all of them if somebody has just got one."""
         return [name for name in names if await self._store.people.person_named(name) is None] or names
@@ -76,6 +114,23 @@ def new_name(text: str, door: Door) -> str:
     return name
 
 
+def _left(who: Person, other: Person) -> list[str]:
+    """Sentences about what a merge doesn't move."""
+    told = [f"The name {who.name} goes. {other.name} is the name of both from then on."]
+    if who.role is not other.role:
+        told += [f"The role {who.role.word} of {who.name} goes. Both accounts have the role {other.role.word}."]
+    return [
+        *told,
+        f"The link of {who.name} stops working, and {who.name}'s pages that are open by it close.",
+        "Of two votes on one question, two marks of one conversation and two values of one memory, one stays.",
+        f"If {other.name} has a time zone, it counts. Budgets are counted anew, from what both have used.",
+        f"An absence of {who.name} ends.",
+        f"The audit keeps what was done as {who.name} under that name, and so do messages that name them. "
+        "API tokens belong to programs, and stay as they are.",
+        "It can't be undone.",
+    ]
+
+
 def _told(person: Person, words: str) -> View:
     return {"name": person.name, "role": person.role.word, "told": words}
 
@@ -90,6 +145,8 @@ def done(made: Person | Unmoved, *names: str, new: str = "") -> Person:
             raise Refusal(404, f"There is nobody named {nobody}.")
         case Unmoved.TAKEN:
             raise Refusal(409, f'There is already somebody called "{new}". To merge the two: signalbox people merge')
+        case Unmoved.THEMSELVES:
+            raise Refusal(400, "Name two people: one is merged into the other.")
         case Unmoved.LAST_OWNER:
             raise Refusal(409, f"{names[0]} is the only owner. Make somebody else an owner first.")
 
@@ -123,33 +180,78 @@ class PeopleApi(PartialApi):
 
     async def pair(self, code: str, name: str = "", role: str = "") -> View:
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
+        name, chosen = await self._pairing(name, role)
+        actor = self.actor
+        made = await self._store.people.pair(code, name, chosen, actor.person, actor=actor.name, given=self._given)
+        if isinstance(made, Unpaired):
+            raise Refusal(429 if made.locked else 404, made.reason)
+        return await self._told_paired(made)
+
+    async def _pairing(self, name: str, role: str) -> tuple[str, Role | None]:
+        """The name and the role with which somebody is to be paired. Errors: Refusal."""
         name = name.strip()
         if name and await self._store.people.person_named(name) is None:
             name = new_name(name, self._context.door())
         chosen = role_of(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        given, actor = self._context.rights().given, self.actor
-        made = await self._store.people.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
-        if isinstance(made, Unpaired):
-            raise Refusal(429 if made.locked else 404, made.reason)
+        return name, chosen
+
+    @property
+    def _given(self) -> Collection[str]:
+        return self._context.rights().given
+
+    async def _told_paired(self, made: Paired) -> View:
         for address in (made.address, *made.cards):
             self._context.nudge(address)
         told = f"{made.identity} is now {made.person.name} ({made.person.role.word})"
         return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 
-    async def link(self, name: str) -> View:
+    async def link(self, name: str, at: str = "") -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
+        address_of("", self._context.public_url, at)  # refused before anything is made
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')
         self._context.notifier.notify(PEOPLE)
-        path = f"/link/{token}"
-        return {
-            "name": name,
-            "path": path,
-            "url": f"{self._context.public_url}{path}" if self._context.public_url else "",
-        }
+        told = f"Here's the new link of {name}. It's shown only now; their old one no longer works."
+        return {"name": name, **address_of(f"/link/{token}", self._context.public_url, at), "told": told}
+
+    async def let_in(self, identity: str, name: str = "", role: str = "") -> View:
+        """Let in somebody who waits with a pairing code: as the person called `name` if there is one, else as a new one."""
+        name, chosen = await self._pairing(name, role)
+        made = await self._store.people.let_in(
+            Identity(identity), name, chosen, self.actor.person, actor=self.actor.name, given=self._given
+        )
+        if made is None:
+            raise Refusal(404, WAITS_NO_MORE)
+        return await self._told_paired(made)
+
+    async def turn_away(self, identity: str) -> View:
+        """Refuse somebody who waits: they are told, and nobody is asked about them for a day."""
+        rooms = await self._store.people.turn_away(Identity(identity), self.actor.person, actor=self.actor.name)
+        if rooms is None:
+            raise Refusal(404, WAITS_NO_MORE)
+        for address in rooms:
+            self._context.nudge(address)
+        return {"identity": identity, "state": "refused", "told": f"{identity} is refused, and has been told so."}
+
+    async def merging(self, name: str, into: str) -> View:
+        """Tell what a merge would do, and change nothing."""
+        return await self._roster.merging(name, into)
+
+    async def sessions(self, name: str) -> list[View]:
+        """Browsers in which somebody is signed in by a provider. A link's browsers are one: they end with it."""
+        await self._person(name)
+        found = await self._store.people.sessions_of(name)
+        return [{"id": one.id, "issuer": one.issuer, "since": moment_of(one.since)} for one in found]
+
+    async def end_session(self, name: str, session: str) -> View:
+        """Sign somebody out in one browser."""
+        if not await self._store.people.end_session(name, session, actor=self.actor.name):
+            raise Refusal(404, f"{name} isn't signed in there any more.")
+        self._context.notifier.notify(PEOPLE)
+        return {"name": name, "session": session, "told": f"{name} is signed out in that browser."}
 
     async def rename_person(self, name: str, new: str) -> View:
         return await self._roster.rename(name, new)
@@ -196,6 +298,6 @@ def pairing_view(one: Pairing, named: Named, called: Named) -> View:
         "name": one.name,
         "address": named(one.address),
         "room": called(one.address),
-        "since": at(one.created_at),
-        "until": at(one.expires_at),
+        "since": moment_of(one.created_at),
+        "until": moment_of(one.expires_at),
     }

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.accounts.naming import AddressAt
+from bot.accounts.naming import RoomAt
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.scheduling import Reach, anywhere
@@ -40,7 +40,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.asking import Flows
-from runtime.errors import ToolError
+from runtime.errors import Retryable, ToolError
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import BackgroundTask, DeliveryRow
@@ -129,7 +129,7 @@ class ReportOperations:
 
     store: Store
     reporters: LateReporters
-    address_at: AddressAt
+    room_at: RoomAt
     named: Callable[[Address], str]
     now: Now
     new_id: NewId
@@ -151,7 +151,7 @@ class ReportOperations:
         """Have the report `name` made for the rooms `to`, now: its id, by which it is asked how it goes."""
         actor.must_be(Role.OPERATOR)
         sheet = await self._sheet(name, options)
-        rooms = tuple(dict.fromkeys(map(self._room, to)))
+        rooms = tuple(dict.fromkeys([await self._room(room) for room in to]))
         if not rooms:
             raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.")
         for room in rooms:
@@ -164,7 +164,7 @@ class ReportOperations:
 
     async def out_of_reach(self, room: str) -> str:
         """The reason nothing can be posted in `room`; empty where nothing is known against it."""
-        return await self.reach(self._room(room)) or ""
+        return await self.reach(await self._room(room)) or ""
 
     async def state(self, report_id: str) -> View:
         """Progress of a report that was begun. Errors: Refusal (404) for an unknown id."""
@@ -214,11 +214,13 @@ class ReportOperations:
         except TemplateError as error:
             raise Refusal(400, str(error)[:1].upper() + str(error)[1:]) from error
 
-    def _room(self, text: str) -> Address:
+    async def _room(self, text: str) -> Address:
         try:
-            found = self.address_at(text)
+            found = await self.room_at(text)
         except ValueError as error:
             raise Refusal(400, f"--to: {error}.") from error
+        except Retryable as error:
+            raise Refusal(409, f"--to: {error}") from error
         if found is None:
             raise Refusal(400, f'--to: "{text}": no account here is called that, or it has not been connected yet.')
         return found

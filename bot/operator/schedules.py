@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from adapters.web.adapter import CHANNEL
-from bot.accounts.naming import AddressAt, Named
+from bot.accounts.naming import Named, RoomAt
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from bot.settings.faults import Faults
@@ -30,7 +30,7 @@ from runtime.contract import (
     Terms,
     Timetable,
 )
-from runtime.errors import ToolRetry
+from runtime.errors import Retryable, ToolRetry
 from runtime.http.errors import Refusal
 
 AHEAD: Final = 5
@@ -50,7 +50,7 @@ class ScheduleOperations:
     """The timetable, as operators call things. `mask` hides secrets in what people wrote and runs ended with."""
 
     timetable: Timetable
-    address_at: AddressAt
+    room_at: RoomAt
     named: Named
     mask: Callable[[str], str] = str
     called: Named = str
@@ -83,7 +83,7 @@ class ScheduleOperations:
     async def add(self, fields: Mapping[str, Any], actor: Actor) -> View:
         """Add a schedule. `fields` are the ones of `[[schedules]]` in words: see `wanted`."""
         actor.must_be(Role.OPERATOR)
-        wish = self._wanted(fields)
+        wish = await self._wanted(fields)
         if not wish.to:
             raise Refusal(400, "`to` is missing. Name the room for the report, such as web:main/reports.")
         with refused(409):
@@ -93,7 +93,7 @@ class ScheduleOperations:
         """Change what `fields` name; those that are empty stay as they are."""
         actor.must_be(Role.OPERATOR)
         found = await self._find(name, actor)
-        wish = self._wanted(fields, found)
+        wish = await self._wanted(fields, found)
         with refused(409):
             return self._view(await self.timetable.change(found.id, wish, asker(actor)))
 
@@ -120,27 +120,29 @@ class ScheduleOperations:
             begun = await self.timetable.run_now(found.id, asker(actor))
         return {**self._occurrence(begun), "name": found.name, "told": f"Started: {found.name}."}
 
-    def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
+    async def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
         """Request that `fields` make, for a new one or as a change of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. The fields are: {', '.join(sorted(FIELDS))}.")
         words = {name: text_in(fields, name) for name in TEXT_FIELDS}
         task, terms = (old.task, old.terms) if old else (None, Terms())
-        to = self._rooms(fields.get("to"))
+        to = await self._rooms(fields.get("to"))
         return ScheduleRequest(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))
 
-    def _rooms(self, given: object) -> Sequence[Address]:
+    async def _rooms(self, given: object) -> Sequence[Address]:
         """A list of addresses, or a text with commas or blanks between them."""
         names = given.replace(",", " ").split() if isinstance(given, str) else given or []
         if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             raise Refusal(400, "`to` must be a list of addresses, such as slack:work/C1.")
-        return [self._room(name) for name in names]
+        return [await self._room(name) for name in names]
 
-    def _room(self, text: str) -> Address:
+    async def _room(self, text: str) -> Address:
         try:
-            found = self.address_at(text)
+            found = await self.room_at(text)
         except ValueError as error:
             raise Refusal(400, f"{error}.") from error
+        except Retryable as error:
+            raise Refusal(409, str(error)) from error
         if found is None:
             raise Refusal(409, f"No account here serves {text}, or that account hasn't connected yet.")
         return found

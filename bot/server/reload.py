@@ -126,7 +126,7 @@ class Reload:
             known = with_identities(self._settings, self._accounts)
             self._live.rules = replace(self._live.rules, policy=policy_of(known), gate=self._gate(known))
             if set(known.access.owners) != set(self._settings.access.owners):
-                await settle_owner(self._people, owners_now(known, self._accounts), None, with_link=False)
+                await settle_owner(self._people, owners_now(self._settings, self._accounts), None, with_link=False)
             await self._schedules(self._settings)
 
     async def _reload(self, by: str) -> Reloaded:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from bot.accounts.naming import Accounts, Named
-from bot.accounts.supervisor import AccountSupervisor
+from bot.accounts.naming import Named
 from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
@@ -34,6 +33,7 @@ from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
 from tools.git.checkpoints import checkpoint_tool
+from tools.kit.rooms import Rooms
 from tools.processes.host import ProcessHost
 from tools.reports import MayRead, Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -86,7 +86,7 @@ class Toolkit:
 
 def toolkit_of(
     settings: Settings,
-    accounts: Accounts[AccountSupervisor],
+    rooms: Rooms,
     *,
     timetable: Timetable,
     children: Children,
@@ -113,7 +113,7 @@ def toolkit_of(
     renderer = ChartRenderer(settings.data_dir / "fonts")
     reported = figure_tools(figures, now, naming, may_read)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
-    own |= planning_tools(timetable, accounts, named)
+    own |= planning_tools(timetable, rooms, named)
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)

@@ -262,6 +262,11 @@ class Settings(Section):
         return " ".join(self.banners) or None
 
     @property
+    def warning(self) -> str:
+        """Words about a guard that is off; empty where it is on."""
+        return self._guardrails.words or ""
+
+    @property
     def banners(self) -> Sequence[str]:
         """Words about a guard that is off, and those of the demo model about itself."""
         return [words for words in (self._guardrails.words, self._of_demo) if words]

@@ -14,7 +14,7 @@ from runtime.text.naming import is_identity
 
 
 def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings:
-    """Settings with people as they are stored. For accounts not known yet, they stay as written."""
+    """Settings with people as they are stored. For accounts that were never known, they stay as written."""
 
     def known(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(accounts.identity(name) for name in names)
@@ -74,5 +74,5 @@ def written(settings: Settings, name: str, identities: Collection[str]) -> list[
 
 
 def owners_now(settings: Settings, accounts: Accounts[Account]) -> list[str]:
-    """The owners of the settings whose identity is known by now."""
-    return [name for name in with_identities(settings, accounts).access.owners if not accounts.awaits(name)]
+    """The owners of the settings whose identity is known by now, and told by the platform of their account in this life."""
+    return [accounts.identity(name) for name in settings.access.owners if not accounts.awaits(name)]

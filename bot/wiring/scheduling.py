@@ -22,6 +22,7 @@ from runtime.contract import (
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Gate
 from runtime.store.store import Store
+from tools.kit.rooms import Rooms
 from tools.schedules import schedule_tools
 
 Reach = Callable[[Address], Awaitable[str | None]]
@@ -133,19 +134,17 @@ def timetable_of(
     return LateTimetable(make, door)
 
 
-def planning_tools(
-    timetable: Timetable, accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]
-) -> dict[str, Tool]:
-    every = schedule_tools(timetable, address_at=accounts.address, named=named)
+def planning_tools(timetable: Timetable, rooms: Rooms, named: Callable[[Address], str]) -> dict[str, Tool]:
+    every = schedule_tools(timetable, rooms=rooms, named=named)
     return {tool.spec.name: tool for tool in every}
 
 
 def reach_of(accounts: Accounts[AccountSupervisor]) -> Reach:
-    """Asks the account of an address whether it can post there."""
+    """Asks the account of an address whether it can post there. One that isn't connected can't tell."""
 
     async def reach(address: Address) -> str | None:
         found = accounts.at(address)
-        ask = found.features().reach if found else None
+        ask = found.features().reach if found and found.identity else None
         return await ask(address) if ask else None
 
     return reach

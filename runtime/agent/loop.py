@@ -343,7 +343,7 @@ class AgentLoop:
             history = restored(history, limits.rest, claim.run_id, reads)
         if run.maker or is_short(history.turns, limits.window.tokens):
             return history  # and so is each text in it, or no model reads it
-        history, long = shortened(history, limits.window.tokens)
+        history, long = shortened(history, limits.window.tokens, claim.run_id)
         for one in long:
             if sources_in(one.text):
                 await asyncio.to_thread(note_outside, run.agent.workspaces, claim.address, one.path)

@@ -13,6 +13,7 @@ from runtime.context.condenser import Condenser
 from runtime.context.condensing import Step
 from runtime.context.measuring import Preview
 from runtime.context.summaries import span
+from runtime.contract import RunId
 from runtime.store.protocol import Conversed
 
 WHOLE: Final = ""
@@ -39,7 +40,7 @@ class Previews:
         window, history = agent.limits.window, conversed.history
         scale = self._condenser.scale_of(conversed.session)
         parts = partitions(facts, history, Budget(window.tokens, scale))
-        request, spare = parts.request(facts), span(history)
+        request, spare = parts.request(facts), span(history, RunId(""))
         return Preview(agent.name, agent.model.name, window.tokens, window.source, parts, request, scale, spare)
 
     async def measured(self, conversed: Conversed) -> Measured:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -80,8 +80,8 @@ def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
     return partitions(run, history, budget).request(run)
 
 
-def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
-    """The parts of that request."""
+def partitions(run: RunFacts, history: History, budget: Budget, whole: Collection[int] = ()) -> Partitions:
+    """The parts of that request. `whole` are the indices of turns that are cut last."""
     window = None if budget.tokens is None else int(budget.tokens / budget.scale)
     standing = stands_for(history.summary, window) if history.summary else []
     turns = repair([*standing, *history.turns] if standing else history.turns)
@@ -95,7 +95,7 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     )
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
     taken += of_turns(standing)
-    cut = condense(history.turns, window, taken, reads)
+    cut = condense(history.turns, window, taken, reads, whole)
     kept = repair([*standing, *cut.turns]) if cut.step else turns
     sizes = int((taken + cut.before) * budget.scale), taken + (of_turns(cut.turns) if cut.step else cut.before)
     return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes, cut.is_bare)

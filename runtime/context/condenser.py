@@ -19,7 +19,7 @@ from runtime.context.prompt.proposals import Proposing
 from runtime.context.prompt.remembered import is_said
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
-from runtime.context.summaries import LEAST_TURNS, fault_of, made_of, request_for, span
+from runtime.context.summaries import LEAST_TURNS, fault_of, made_of, request_for, span, unread_turns
 from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.context.window import Window
 from runtime.contract import Effect, Model, ModelReply, ModelRequest, RunId, SessionKey, Usage
@@ -96,11 +96,11 @@ class Condenser:
         if (rested := _rested(of, history)) and await self._summarise(of, history, rested):
             history = await of.read()
         parts = await self._parts(of, history)
-        if parts.step is Step.SUMMARY and await self._summarise(of, history, span(history)):
+        if parts.step is Step.SUMMARY and await self._summarise(of, history, span(history, of.whose.run)):
             history = await of.read()
-            parts = partitions(of.facts, history, self._budget(of))
+            parts = self._cut(of, history)
         if parts.is_bare and await self._hand_over(of, history):
-            parts = partitions(of.facts, await of.read(), self._budget(of))
+            parts = self._cut(of, await of.read())
         if parts.step is not Step.WHOLE:
             self._watch.condensed(parts.step.name.lower())
         return parts
@@ -108,21 +108,26 @@ class Condenser:
     async def refused(self, of: Conversation, parts: Partitions, history: History) -> Partitions:
         """The same, a step further, for a vendor that refused `parts` as too large: its window is smaller than thought."""
         self._shrink(of, parts, history)
-        if await self._summarise(of, history, span(history)):
+        if await self._summarise(of, history, span(history, of.whose.run)):
             history = await of.read()
-        return partitions(of.facts, history, self._less(of))
+        return self._cut(of, history, self._less(of))
 
     async def renewed(self, of: Conversation, parts: Partitions, history: History) -> Partitions:
         """The same for one that was refused again: the conversation begins anew with a handoff, where there is more of it."""
         self._shrink(of, parts, history)
         if await self._hand_over(of, history, always=True):
             history = await of.read()
-        return partitions(of.facts, history, self._less(of))
+        return self._cut(of, history, self._less(of))
 
     async def tidy(self, of: Conversation) -> None:
         """After an answer, when nobody waits: a conversation that is full is summarised now."""
         history = await of.read()
-        await self._summarise(of, history, span(history))
+        await self._summarise(of, history, span(history, of.whose.run))
+
+    def _cut(self, of: Conversation, history: History, budget: Budget | None = None) -> Partitions:
+        """The parts of a request within a budget; what the model of the run has yet to read stays whole, wherever it stands."""
+        whole = unread_turns(history, of.whose.run)
+        return partitions(of.facts, history, budget or self._budget(of), whole)
 
     def _budget(self, of: Conversation) -> Budget:
         return Budget(of.window.tokens, self._scales.of(of.whose.session) or 1.0)
@@ -136,19 +141,19 @@ class Condenser:
         return replace(self._budget(of), tokens=int(of.window.tokens * OVERFLOW_PART))
 
     def _shrink(self, of: Conversation, parts: Partitions, history: History) -> None:
-        of.window.refuse(parts.sent or partitions(of.facts, history, self._budget(of)).tokens)
+        of.window.refuse(parts.sent or self._cut(of, history).tokens)
         log.warning("the model's window is smaller than thought", model=of.model.name, tokens=of.window.tokens)
 
     async def _parts(self, of: Conversation, history: History) -> Partitions:
         """Parts of a request, as its vendor counts: what it said last is looked up where that matters and is not known."""
-        parts = partitions(of.facts, history, self._budget(of))
+        parts = self._cut(of, history)
         known = self._scales.of(of.whose.session) is not None
         if known or parts.tokens < of.window.tokens * COUNTED_PART or (counted := await of.counted()) is None:
             return parts
         upto = sum(number < counted.answered_by for number in history.numbers)
-        sent = partitions(of.facts, replace(history, turns=history.turns[:upto]), self._budget(of)).sent if upto else 0
+        sent = self._cut(of, replace(history, turns=history.turns[:upto])).sent if upto else 0
         self._scales.learn(of.whose.session, sent, counted.tokens)
-        return partitions(of.facts, history, self._budget(of))
+        return self._cut(of, history)
 
     async def _summarise(self, of: Conversation, history: History, upto: int) -> bool:
         """Summarise by the model, or where that fails by an extract. True if there is a new summary."""

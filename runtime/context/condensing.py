@@ -3,7 +3,7 @@
 The steps and where they begin, in parts of the window: `TRIM` (0.70) shortens old results; `REPEAT` (0.80) names results
 that came before, and leaves old pictures to the line that names their file; `EXTRACT` (0.90) keeps the beginning and the
 end whole and of what lies between a line a turn; `SUMMARY` (0.95) is for a model to write. A call and its results stay
-together, and what is newest stays whole as long as it fits at all.
+together, and what is newest, or what the model has yet to read wherever it stands, stays whole as long as it fits at all.
 """
 
 from __future__ import annotations
@@ -71,10 +71,13 @@ class Condensed:
     is_bare: bool = False
 
 
-def condense(turns: Sequence[Turn], window: int, taken: int, reads: Collection[str]) -> Condensed:
+def condense(
+    turns: Sequence[Turn], window: int, taken: int, reads: Collection[str], whole: Collection[int] = ()
+) -> Condensed:
     """`turns` for a window of `window` tokens, of which `taken` are for what is not conversation.
 
-    `reads` are the tools that change nothing.
+    `reads` are the tools that change nothing. `whole` are the indices of turns that only the last resort cuts: calls with all
+    of their results, or words of people, that the model has not read yet.
     """
 
     def is_below(step: Step, size: int) -> bool:
@@ -83,35 +86,41 @@ def condense(turns: Sequence[Turn], window: int, taken: int, reads: Collection[s
     before = of_turns(turns)
     if is_below(Step.TRIM, before):
         return Condensed(turns, Step.WHOLE, before)
-    trimmed = trim(turns, OLD_RESULT_CHARS)
+    trimmed = trim(turns, OLD_RESULT_CHARS, whole)
     if is_below(Step.REPEAT, of_turns(trimmed)):
         return Condensed(trimmed, Step.TRIM, before)
-    repeated = without_repeats(trimmed)
+    repeated = without_repeats(trimmed, whole)
     size = of_turns(repeated)
     if is_below(Step.EXTRACT, size):
         return Condensed(repeated, Step.REPEAT, before)
     room = int(window * BEGINS_AT[Step.EXTRACT]) - taken
     step = Step.EXTRACT if is_below(Step.SUMMARY, size) else Step.SUMMARY
-    kept, most = squeezed(extract(repeated, reads), room)
+    left, still_whole = extracted(repeated, reads, whole)
+    kept, most = squeezed(left, room, still_whole)
     return Condensed(kept, step, before, most < BARE_CHARS or of_turns(kept) > room)
 
 
 # ---------------------------------------------------------------------------------------------------- old results
 
 
-def trim(turns: Sequence[Turn], most: int) -> list[Turn]:
+def trim(turns: Sequence[Turn], most: int, whole: Collection[int] = ()) -> list[Turn]:
     """Results and arguments of old turns with at most `most` characters: their beginning and their end."""
     old = max(0, len(turns) - FRESH_TURNS)
-    return [*(_shorter(turn, most) for turn in turns[:old]), *turns[old:]]
+    return [
+        *(turn if index in whole else _shorter(turn, most) for index, turn in enumerate(turns[:old])),
+        *turns[old:],
+    ]
 
 
-def without_repeats(turns: Sequence[Turn]) -> list[Turn]:
+def without_repeats(turns: Sequence[Turn], whole: Collection[int] = ()) -> list[Turn]:
     """Old results that came before are named in place of repeated, others are short; old pictures are not shown."""
     old = max(0, len(turns) - FRESH_TURNS)
     seen: set[str] = set()
     kept: list[Turn] = []
-    for turn in turns[:old]:
+    for index, turn in enumerate(turns[:old]):
         match turn:
+            case _ if index in whole:
+                kept.append(turn)
             case ToolTurn() if turn.text in seen:
                 kept.append(replace(turn, text=SAME))
             case UserTurn():
@@ -146,10 +155,21 @@ def _shorter_call(call: Call, most: int) -> Call:
 
 def extract(turns: Sequence[Turn], reads: Collection[str]) -> list[Turn]:
     """The first turns and the last ones, and between them one that tells of all others. `reads`: tools that change nothing."""
+    return extracted(turns, reads)[0]
+
+
+def extracted(
+    turns: Sequence[Turn], reads: Collection[str], whole: Collection[int] = ()
+) -> tuple[list[Turn], frozenset[int]]:
+    """The same with turns at `whole` behind that one, in their order; and where those are then."""
     head, tail = edge(turns, FIRST_TURNS), edge(turns, max(0, len(turns) - LAST_TURNS), back=True)
-    if tail <= head:
-        return list(turns)
-    return [*turns[:head], UserTurn(told_of(turns[head:tail], reads)), *turns[tail:]]
+    stays = [index for index in range(head, tail) if index in whole]
+    if tail - head <= len(stays):
+        return list(turns), frozenset(whole)
+    middle = [turns[index] for index in range(head, tail) if index not in whole]
+    kept = [*range(head), None, *stays, *range(tail, len(turns))]
+    left = [UserTurn(told_of(middle, reads)) if index is None else turns[index] for index in kept]
+    return left, frozenset(at for at, index in enumerate(kept) if index in whole)
 
 
 def told_of(middle: Sequence[Turn], reads: Collection[str]) -> str:
@@ -196,18 +216,24 @@ def squeeze(turns: Sequence[Turn], room: int) -> list[Turn]:
     return squeezed(turns, room)[0]
 
 
-def squeezed(turns: Sequence[Turn], room: int) -> tuple[list[Turn], int]:
-    """The same, and how many characters a text may have after it."""
-    kept, most = list(turns), max((_longest(turn) for turn in turns), default=0)
+def squeezed(turns: Sequence[Turn], room: int, whole: Collection[int] = ()) -> tuple[list[Turn], int]:
+    """The same, and how many characters a text may have after it. Texts at `whole` are cut once no other can be."""
+    kept, most = list(turns), {spared: _longest(turns, whole, spared) for spared in (False, True)}
     if of_turns(kept) <= room:
-        return kept, max(most, BARE_CHARS)
-    while of_turns(kept) > room and most > LEAST_CHARS:
-        most = max(LEAST_CHARS, most * 3 // 4)
-        kept = [_squeezed(turn, most) for turn in turns]
-    return kept, most
+        return kept, max(*most.values(), BARE_CHARS)
+    for spared in most:
+        while of_turns(kept) > room and most[spared] > LEAST_CHARS:
+            most[spared] = max(LEAST_CHARS, most[spared] * 3 // 4)
+            kept = [_squeezed(turn, most[index in whole]) for index, turn in enumerate(turns)]
+    return kept, most[False] or most[True]
 
 
-def _longest(turn: Turn) -> int:
+def _longest(turns: Sequence[Turn], whole: Collection[int], spared: bool) -> int:
+    """Characters of the longest text among the turns that are `spared`, or among the others."""
+    return max((_length(turn) for index, turn in enumerate(turns) if (index in whole) is spared), default=0)
+
+
+def _length(turn: Turn) -> int:
     calls = turn.calls if isinstance(turn, AssistantTurn) else ()
     return max([len(turn.text), *(len(call.arguments) for call in calls)])
 

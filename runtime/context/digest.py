@@ -20,6 +20,7 @@ from runtime.domain.transcript import (
     STILL_AT_WORK,
     WAITING_FOR_ANSWER,
     WAITING_FOR_APPROVAL,
+    YET_TO_READ,
 )
 from runtime.text.glyphs import clip
 
@@ -111,7 +112,7 @@ def digest_of(turns: Sequence[Turn], reads: Collection[str]) -> Digest:
         told = f"{call.tool} {clip(' '.join(call.arguments.split()), CALL_CHARS)}"
         if result in (WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER) or result.startswith(STILL_AT_WORK):
             waiting.append(told)
-        elif call.tool not in reads and result and not result.startswith((DENIED, ERROR, NO_ANSWER)):
+        elif call.tool not in reads and result and not result.startswith((DENIED, ERROR, NO_ANSWER, YET_TO_READ)):
             done.append(f"{told} → {clip(' '.join(result.split()), RESULT_CHARS)}")
     return NO_DIGEST.then(Digest(tuple(done), tuple(waiting), tuple(identifiers(turns))))
 

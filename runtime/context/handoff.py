@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.context.condensing import edge, lines_of
 from runtime.context.sizes import of_turns
-from runtime.context.summaries import LATER, LEAST_TURNS, facts_of, request_for, requests
+from runtime.context.summaries import LATER, LEAST_TURNS, facts_of, recorded, request_for, requests
 from runtime.contract import AssistantTurn, ModelRequest, Turn, UserTurn
 from runtime.store.protocol import History
 from runtime.text.glyphs import bound
@@ -32,7 +32,10 @@ TASK: Final = (
 
 
 def span(history: History) -> int:
-    """Count of turns that a handoff takes the place of: all but what the model has yet to answer."""
+    """Count of turns that a handoff takes the place of: all but what the model has yet to answer.
+
+    Results further back that a run has yet to read are carried behind it.
+    """
     turns = history.turns
     at = len(turns)
     while at and isinstance(turns[at - 1], UserTurn):
@@ -54,7 +57,7 @@ def handoff_request(history: History, upto: int, window: int) -> ModelRequest:
 
 def from_rows(history: History, upto: int, reads: Collection[str]) -> str:
     """A handoff that no model wrote: the same parts, as far as the record tells them."""
-    turns = history.turns[:upto]
+    turns = recorded(history, upto)
     goal = requests(history.summary.request if history.summary else "", turns).rpartition(LATER)[2]
     facts = facts_of(history, upto, reads)
     said = next((turn.text for turn in reversed(turns) if isinstance(turn, AssistantTurn) and turn.text), "")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from runtime.context.sizes import of_text
+from runtime.context.summaries import unread_turns
 from runtime.contract import INBOX, AssistantTurn, RunId, Turn, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.store.protocol import History
 from runtime.text.glyphs import bound
 
 MESSAGE_PART: Final = 0.5
-"""Of the window, for one message or result."""
+"""Of the window, for one message or result, and for all together that a run has yet to read."""
 
 LEAST_CHARS: Final = 200
 FOLDER: Final = f"{INBOX}/long"
@@ -30,18 +31,37 @@ class LongText:
     run: str = ""
 
 
-def shortened(history: History, window: int) -> tuple[History, list[LongText]]:
-    """`history` with no text larger than its share of `window`, and those texts as they are."""
-    long = dict(_found(history, window))
+def shortened(history: History, window: int, run: RunId) -> tuple[History, list[LongText]]:
+    """`history` with no text larger than its share of `window`, and those texts as they are.
+
+    What `run` has yet to read shares the room of one: it can't be cut later, when other turns make way.
+    """
+    room = int(window * MESSAGE_PART)
+    ahead = unread_turns(history, run)
+    share = _share([history.turns[index].text for index in ahead], room)
+    rooms = [share if index in ahead else room for index in range(len(history.turns))]
+    long = dict(_found(history, rooms))
     if not long:
         return history, []
-    turns = [_cut(turn, long[index], window) if index in long else turn for index, turn in enumerate(history.turns)]
+    turns = [_cut(turn, long[at], rooms[at]) if at in long else turn for at, turn in enumerate(history.turns)]
     return replace(history, turns=turns), list(long.values())
 
 
-def _found(history: History, window: int) -> Iterator[tuple[int, LongText]]:
-    room = int(window * MESSAGE_PART)
-    for index, (number, turn) in enumerate(zip(history.numbers, history.turns, strict=False)):
+def _share(texts: Sequence[str], room: int) -> int:
+    """Tokens that each of `texts` may have, so that all have room: the long ones lose, and short ones nothing."""
+    if sum(map(len, texts)) <= room:
+        return room
+    left = room
+    for before, size in enumerate(sorted(map(of_text, texts))):
+        even = left // (len(texts) - before)
+        if size > even:
+            return even
+        left -= size
+    return room
+
+
+def _found(history: History, rooms: Sequence[int]) -> Iterator[tuple[int, LongText]]:
+    for index, (number, turn, room) in enumerate(zip(history.numbers, history.turns, rooms, strict=False)):
         if len(turn.text) <= room or isinstance(turn, AssistantTurn) or of_text(turn.text) <= room:
             continue
         said = isinstance(turn, UserTurn)
@@ -49,10 +69,10 @@ def _found(history: History, window: int) -> Iterator[tuple[int, LongText]]:
         yield index, LongText(f"{FOLDER}/{name}", turn.text, said, history.runs[index])
 
 
-def _cut(turn: Turn, long: LongText, window: int) -> Turn:
+def _cut(turn: Turn, long: LongText, room: int) -> Turn:
     """The turn with the two ends of its text."""
     told = note(long.path, len(long.text))
-    characters = int(window * MESSAGE_PART * len(long.text) / of_text(long.text))
+    characters = int(room * len(long.text) / of_text(long.text))
     both = bound(long.text, max(LEAST_CHARS, characters - len(told)))
     return replace(turn, text=f"{both}\n\n{told}")
 

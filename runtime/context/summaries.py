@@ -9,8 +9,8 @@ from typing import Final
 from runtime.context.condensing import edge, lines_of, squeeze, trim
 from runtime.context.digest import Digest, digest_of
 from runtime.context.sizes import ASCII_A_TOKEN, of_text, of_turns
-from runtime.contract import AssistantTurn, ModelRequest, ToolTurn, Turn, UserTurn, Work
-from runtime.domain.transcript import OURS, RECORD_BEGINS, RECORD_ENDS, named
+from runtime.contract import AssistantTurn, ModelRequest, RunId, ToolTurn, Turn, UserTurn, Work
+from runtime.domain.transcript import OURS, RECORD_BEGINS, RECORD_ENDS, YET_TO_READ, named
 from runtime.store.protocol import History, Summary, SummaryKind
 from runtime.text.glyphs import bound
 
@@ -42,10 +42,27 @@ TASK: Final = (
 ASKED: Final = "Write the record of all this now."
 
 
-def span(history: History) -> int:
-    """Count of turns that a summary may take the place of: no call without its result."""
+def unread(history: History, run: RunId) -> int:
+    """Index of the first turn that the model of `run` has yet to read; their count where it has read all that is its own."""
+    return min(unread_turns(history, run), default=len(history.turns))
+
+
+def unread_turns(history: History, run: RunId) -> frozenset[int]:
+    """Indices of turns of `run` that its model has yet to read, and of the calls that those are results of.
+
+    Results come where their calls were made. Where the run waited for them, others may have spoken behind them since.
+    """
+    found: set[int] = set()
+    for index, (turn, number, whose) in enumerate(zip(history.turns, history.numbers, history.runs, strict=False)):
+        if whose == run and number in history.unread:
+            found |= {index, edge(history.turns, index, back=True)} if isinstance(turn, ToolTurn) else {index}
+    return frozenset(found)
+
+
+def span(history: History, run: RunId) -> int:
+    """Count of turns that a summary may take the place of: no call without its result, and nothing that `run` has yet to read."""
     turns = history.turns
-    at = edge(turns, max(0, len(turns) - KEPT_TURNS), back=True)
+    at = edge(turns, max(0, min(len(turns) - KEPT_TURNS, unread(history, run))), back=True)
     return at if at >= LEAST_TURNS + history.carried else 0
 
 
@@ -54,10 +71,22 @@ def request_for(history: History, upto: int, window: int, also: str = "") -> Mod
     task = f"{TASK}{also}"
     room = int(window * INPUT_PART) - of_text(task)
     before = [history.summary.text] if history.summary else []
-    turns = squeeze(trim(history.turns[:upto], RESULT_CHARS), room - sum(map(of_text, before)))
+    turns = squeeze(trim(recorded(history, upto), RESULT_CHARS), room - sum(map(of_text, before)))
     told = unmarked("\n\n".join([*before, *map(_told, turns)]))
     told = bound(told, max(1_000, room * 3))
     return ModelRequest(task, [UserTurn(f"{RECORD_BEGINS}\n{told}\n{RECORD_ENDS}\n\n{ASKED}")], (), work=Work.SUMMARY)
+
+
+def recorded(history: History, upto: int) -> list[Turn]:
+    """The first `upto` turns, as a record may tell of them: a result that a run has yet to read stands whole behind that."""
+    return [
+        replace(turn, text=YET_TO_READ) if isinstance(turn, ToolTurn) and _is_ahead(history, number) else turn
+        for number, turn in zip(history.numbers[:upto], history.turns[:upto], strict=True)
+    ]
+
+
+def _is_ahead(history: History, number: int) -> bool:
+    return number in history.unread and number not in history.open
 
 
 def unmarked(text: str) -> str:
@@ -84,7 +113,7 @@ def made_of(
     history: History, upto: int, reads: Collection[str], text: str | None, model: str, kind: SummaryKind | None = None
 ) -> Summary:
     """The summary of the first `upto` turns: with the model's `text`, or where it has none with an extract."""
-    turns, before = history.turns[:upto], history.summary
+    turns, before = recorded(history, upto), history.summary
     facts = facts_of(history, upto, reads)
     kind = kind or (SummaryKind.MODEL if text else SummaryKind.EXTRACT)
     told = text or bound("\n".join(filter(None, [before.text if before else "", *lines_of(turns)])), MOST_CHARS)
@@ -107,16 +136,16 @@ def made_of(
 def facts_of(history: History, upto: int, reads: Collection[str]) -> Digest:
     """Facts of the first `upto` turns and of those behind the summary before them."""
     known = Digest.from_json(history.summary.facts) if history.summary else Digest()
-    return replace(known.then(digest_of(history.turns[:upto], reads)), open=tuple(_waiting(history, upto)))
+    return replace(known.then(digest_of(recorded(history, upto), reads)), open=tuple(_ahead(history, upto)))
 
 
-def _waiting(history: History, upto: int) -> Iterator[tuple[int, int]]:
-    """Numbers of the calls among the first `upto` turns that wait, and of their results."""
+def _ahead(history: History, upto: int) -> Iterator[tuple[int, int]]:
+    """Numbers of the calls among the first `upto` turns that wait or whose run has yet to read of them, and of their results."""
     call = 0
     for number, turn in zip(history.numbers[:upto], history.turns[:upto], strict=True):
         if isinstance(turn, AssistantTurn):
             call = number
-        elif isinstance(turn, ToolTurn) and number in history.open:
+        elif isinstance(turn, ToolTurn) and (number in history.open or number in history.unread):
             yield call, number
 
 

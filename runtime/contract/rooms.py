@@ -114,7 +114,7 @@ class View:
     """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
 
     `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
-    `edited` are entries before these whose text was replaced lately, each with its version.
+    `edited` are entries before these whose text was replaced lately, each with its version. `is_newest`: none come after these.
     """
 
     entries: tuple[Entry, ...]
@@ -123,6 +123,7 @@ class View:
     until: datetime | None = None
     trusted: str = ""
     edited: Mapping[str, int] = field(default_factory=dict)
+    is_newest: bool = True
 
 
 class History(Protocol):
@@ -140,8 +141,20 @@ class History(Protocol):
     async def is_untouched(self, address: Address) -> bool:
         """True if nothing was ever said or posted in this room."""
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
-        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
+        """The room as it is at one moment: the last `limit` entries older than `before`, oldest first.
+
+        `after`: those that come next after an instant, with some before it. `around`: those about an entry; none where the
+        room has no such entry.
+        """
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
         """All that led to an answer in this room; nothing for any other entry."""

@@ -37,6 +37,7 @@ from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, StoreError
 from runtime.store.protocol import Duty, KeptRoom, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
+from runtime.store.protocol.leases import COURIER_ROLE
 
 log = structlog.get_logger("courier")
 
@@ -154,7 +155,7 @@ class Courier:
 
     @property
     def role(self) -> str:
-        return f"courier:{self.adapter.channel}:{self.adapter.identity}"
+        return f"{COURIER_ROLE}:{self.adapter.channel}:{self.adapter.identity}"
 
     def nudge(self, address: Address) -> bool:
         """Something is waiting for this room; whether this one serves the account."""

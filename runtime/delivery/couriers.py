@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Protocol
 
 from runtime.contract import Address, Features, Progress, RunId
 from runtime.delivery.courier import Courier
@@ -12,6 +13,31 @@ from runtime.errors import Rejected
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Gate
 from runtime.store.protocol import Claim, KeptRoom, NewDelivery, Outbox
+
+
+class ServedAccounts(Protocol):
+    """Accounts that are served, though no courier here has their identity at this moment."""
+
+    def expected(self, channel: str, account: str) -> str:
+        """The identity of an account here, by its name: until its platform told it, that of its last start, or none."""
+
+    def is_elsewhere(self, address: Address) -> bool:
+        """True if another node serves it, as far as that was looked at."""
+
+    async def look(self) -> None:
+        """Look which accounts other nodes serve."""
+
+
+class OnlyHere:
+    """Implements `ServedAccounts` where each account has its identity, and no other node can be."""
+
+    def expected(self, channel: str, account: str) -> str:
+        return ""
+
+    def is_elsewhere(self, address: Address) -> bool:
+        return False
+
+    async def look(self) -> None: ...
 
 
 class Couriers:
@@ -24,9 +50,11 @@ class Couriers:
         call: Callable[[Address], None] = lambda address: None,
         door: Door = OPEN_DOOR,
         files: SentFiles | None = None,
+        accounts: ServedAccounts | None = None,
     ) -> None:
         self._door = door
         self._files = files
+        self._accounts = accounts or OnlyHere()
         self._couriers = tuple(couriers)
         self._outbox = outbox
         self._call = call
@@ -37,35 +65,47 @@ class Couriers:
         account = (address.channel, address.account)
         return next((c for c in self._couriers if (c.adapter.channel, c.adapter.identity) == account), None)
 
+    def _starting(self, address: Address) -> Courier | None:
+        """The courier of an account that is about to learn this identity."""
+        expected, served = self._accounts.expected, (address.channel, address.account)
+        found = ((c.adapter.channel, expected(c.adapter.channel, c.adapter.account), c) for c in self._couriers)
+        return next((c for *place, c in found if tuple(place) == served), None)
+
     def __iter__(self) -> Iterator[Courier]:
         return iter(self._couriers)
 
     def serves(self, address: Address) -> bool:
-        """True if what is stored for `address` would ever be shown from here."""
-        return self._of(address) is not None
+        """True if what is stored for `address` would ever be shown."""
+        return bool(self._of(address) or self._starting(address)) or self._accounts.is_elsewhere(address)
+
+    async def _check(self, address: Address) -> None:
+        """Errors: Rejected if no account serves it, here or at another node."""
+        if self.serves(address):
+            return
+        await self._accounts.look()
+        if not self.serves(address):
+            raise Rejected(f"No account here serves {address}: is its account in the settings?")
 
     async def post(self, delivery: NewDelivery) -> bool:
         """Put something into the outbox that no run made; False when its (origin, ordinal) is there already.
 
-        Errors: Rejected when no account here serves its address; nothing is stored then.
+        Errors: Rejected when no account serves its address; nothing is stored then.
         """
-        if not self.serves(delivery.address):
-            raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
+        await self._check(delivery.address)
         fresh = await self._outbox.enqueue(await self._cleaned(delivery))
         self.nudge(delivery.address)
         return fresh
 
     async def change(self, delivery: NewDelivery, most: int) -> bool:
         """Put a change of something shown into the outbox; False where its run made `most` of them already. Errors: as `post`."""
-        if not self.serves(delivery.address):
-            raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
+        await self._check(delivery.address)
         made = await self._outbox.put_change(await self._cleaned(delivery), most=most)
         self.nudge(delivery.address)
         return made
 
     def features(self, address: Address) -> Features | None:
         """Abilities of the channel there; None where no account here serves it."""
-        courier = self._of(address)
+        courier = self._of(address) or self._starting(address)
         return courier.features if courier else None
 
     async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:

@@ -26,6 +26,9 @@ NOT_FINISHED: Final = "Not finished: "
 STILL_AT_WORK: Final = "still at work: "
 """How the result of a call begins that is in the hands of other agents."""
 
+YET_TO_READ: Final = "its result follows whole behind this record"
+"""Stands in the record of a conversation for the result of a call that the model of its run has not read yet."""
+
 TOLD_LATER: Final = "[from Signalbox] Work that was handed on is over"
 """How a user turn begins that brings what came of work for which nobody waited, behind an empty line."""
 
@@ -39,9 +42,10 @@ CHANGED: Final = "\n\n[from Signalbox] An approver changed this call before it r
 """Stands behind a result, before the name of whoever changed the arguments and the arguments that ran."""
 
 OURS: Final = "[from Signalbox] "
+"""How a line in a user turn begins that no person wrote."""
+
 CHANGED_BY: Final = "Changed by "
 """Begins the line of a card for a call with other arguments than its model gave it."""
-"""How a line in a user turn begins that no person wrote."""
 
 RECORD_BEGINS: Final = "<record>"
 RECORD_ENDS: Final = "</record>"

@@ -21,6 +21,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from runtime.errors import StoreError
 from runtime.http.answers import CUT, GARBLED, SENTENCES, STORE_AWAY, refused
+from runtime.http.assets import pack
 from runtime.http.errors import Refusal
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -76,7 +77,7 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
             if not is_open(request, open_paths):
                 _check_host(request, known)
                 _check_origin(request)
-            return await handler(request)
+            return pack(request, await handler(request))
         except Refusal as refusal:
             return _cut(request, refused(request, refusal.status, refusal.sentence, refusal.headers, refusal.link))
         except StoreError as error:

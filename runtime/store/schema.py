@@ -66,6 +66,7 @@ from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.people import accounts as accounts
 from runtime.store.tables.people import identities as identities
+from runtime.store.tables.people import invitations as invitations
 from runtime.store.tables.people import pairing_tries as pairing_tries
 from runtime.store.tables.people import pairings as pairings
 from runtime.store.tables.people import people as people
@@ -80,7 +81,7 @@ from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0048"
+REVISION: Final = "0050"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 BINARY_COLUMNS: Final = {

@@ -287,14 +287,14 @@ async def test_lists_name_conversations_hide_nothing_and_break_no_name(tab: Tab)
 async def test_people_fit_a_phone(browser: Browser, house: House) -> None:
     async with tab_of(browser, house.link, viewport={"width": 390, "height": 800}) as tab:
         page = await console(tab, "/people")
-        for change in await page.locator("details").all():
+        for change in await page.locator("main details").all():
             await change.locator("summary").click()
         assert await page.evaluate(SIDEWAYS) == 0
 
 
 async def test_a_name_that_is_none_is_refused_in_words(tab: Tab) -> None:
     page = await console(tab, "/people")
-    await page.get_by_label(f"Change {LONG_NAME}").click()
+    await page.get_by_role("link", name=LONG_NAME).click()
     for name, words in (
         ("  ", "Write a name."),
         (f"Eve{TURNED}", '"Eve⟨U+202E⟩": it must not contain invisible characters'),

@@ -33,7 +33,15 @@ class Nothing:
     async def is_untouched(self, address: Address) -> bool:
         return True
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         return View((), busy=False)
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:

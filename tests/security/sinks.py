@@ -20,7 +20,7 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("accept", "name_rooms", "add_person", "admit", "rename", "pair"),
+        *("accept", "name_rooms", "add_person", "admit", "rename", "pair", "join_by", "let_in"),
         *(
             "record_model",
             "spawn",
@@ -60,7 +60,8 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("make_token", "revoke_token", "note_use", "note_exposed"),
-        *("keep_session", "drop_session", "note_turned_away"),
+        *("keep_session", "drop_session", "note_turned_away", "end_session"),
+        *("make_invitation", "revoke_invitation", "turn_away"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
@@ -143,7 +144,11 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     ),
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
-    "bot/operator/people.py": (frozenset({"add_person", "pair", "rename"}), OPERATOR),
+    "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
+    "bot/http/joining.py": (
+        frozenset({"join_by"}),
+        "the name of who joins, refused by the door where it holds a secret",
+    ),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
     "bot/operator/harness.py": (frozenset({"begin_goal"}), "the words of a plan, cleaned as they are read"),
     "bot/operator/work/workflows.py": (

@@ -26,6 +26,7 @@ from runtime.contract import (
 from runtime.errors import ToolRetry
 from tools.kit.declare import tool
 from tools.kit.keys import key_of
+from tools.kit.rooms import Rooms, known_room, room_at
 
 POST_TIMEOUT: Final = timedelta(seconds=60)
 TEXT_MAX_CHARS: Final = 20_000
@@ -45,18 +46,12 @@ STATES: Final[Mapping[str, str]] = {
     "discarded": "An operator threw it away.",
 }
 
-AddressAt = Callable[[str], Address | None]
-"""The room of an address as people write it; None where no account has it. Errors: ValueError for what is no address."""
 
-
-def posting_tools(posting: Posting, *, address_at: AddressAt, named: Callable[[Address], str]) -> list[Tool]:
+def posting_tools(posting: Posting, *, rooms: Rooms, named: Callable[[Address], str]) -> list[Tool]:
     """`channel_send` and `delivery_status`. `named` is what people call a room."""
 
     def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
-        try:
-            room = address_at(str(arguments.get("to", "")))
-        except ValueError:
-            room = None
+        room = known_room(str(arguments.get("to", "")), rooms)
         parts: list[CardPart] = [CardValue("to", named(room) if room else ""), CardText("text")]
         return [*parts, CardValue("files")] if arguments.get("files") else parts
 
@@ -71,9 +66,15 @@ def posting_tools(posting: Posting, *, address_at: AddressAt, named: Callable[[A
         """Post a message beside your reply, here or in another room."""
         if not text.strip() or len(text) > TEXT_MAX_CHARS or len(files) > FILES_MAX:
             raise ToolRetry(f"Give a text of at most {TEXT_MAX_CHARS:,} characters, and at most {FILES_MAX} files.")
-        wish = wished(to, text, files, room_for(to, context, address_at), context)
-        await posting.post(wish)
-        return f"It is posted as message {wish.key.rpartition(':')[2]}. delivery_status tells whether it is shown."
+        message = message_of(to, text, files, context)
+        try:
+            room = await room_for(to, context, rooms)
+            await posting.post(PostWish(f"{whose(context)}:{message}", room, text, tuple(files), context.workspace))
+        except ToolRetry:
+            # This call may have been made before it was cut, when its room could still be found.
+            if await posting.standing(message, f"{whose(context)}:") is None:
+                raise
+        return f"It is posted as message {message}. delivery_status tells whether it is shown."
 
     @tool(effect=Effect.READ, timeout=POST_TIMEOUT, seldom=True, flow=LOOKING)
     async def delivery_status(message: Annotated[str, "As channel_send told it."], context: ToolContext) -> str:
@@ -87,13 +88,12 @@ def posting_tools(posting: Posting, *, address_at: AddressAt, named: Callable[[A
     return [channel_send, delivery_status]
 
 
-def wished(to: str, text: str, files: Sequence[str], room: Address, context: ToolContext) -> PostWish:
-    """The wish, with the key by which a repeat of this call is known.
+def message_of(to: str, text: str, files: Sequence[str], context: ToolContext) -> str:
+    """The name of what this call posts, by which a repeat is known.
 
-    Its words are part of the key: some vendors count the ids of their calls anew with each reply.
+    The words are part of it: some vendors count the ids of their calls anew with each reply.
     """
-    call = key_of(context.run_id, context.call_id, to, text, *files)[:NAME_CHARS]
-    return PostWish(f"{whose(context)}:{call}", room, text, tuple(files), context.workspace)
+    return key_of(context.run_id, context.call_id, to, text, *files)[:NAME_CHARS]
 
 
 def whose(context: ToolContext) -> str:
@@ -101,7 +101,7 @@ def whose(context: ToolContext) -> str:
     return key_of(context.session)
 
 
-def room_for(to: str, context: ToolContext, address_at: AddressAt) -> Address:
+async def room_for(to: str, context: ToolContext, rooms: Rooms) -> Address:
     """Errors: ToolRetry for viewers, if nobody asked, and for what is no room."""
     if context.requester is None or context.requester.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can have messages posted.")
@@ -109,10 +109,4 @@ def room_for(to: str, context: ToolContext, address_at: AddressAt) -> Address:
         if context.address is None:
             raise ToolRetry("This conversation has no room. Name one.")
         return context.address
-    try:
-        found = address_at(to.strip())
-    except ValueError as error:
-        raise ToolRetry(str(error)) from error
-    if found is None:
-        raise ToolRetry(f"No account here matches {to!r}. Write a room as channel:account/room.")
-    return found
+    return await room_at(to, rooms)

@@ -1,12 +1,14 @@
 // The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
 
 import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
+import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
-import { Failed, request } from "./net.js";
+import { showBanner } from "./banner.js";
+import { Failed, request, upload } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
 import { Rewriting } from "./rewriting.js";
@@ -14,10 +16,9 @@ import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
+const FIRST = 60; // entries that are read when a conversation opens: they fill any screen
 const PAGE = 200; // entries the timeline gives at once
-const DRAWN = 300; // messages in the document at once, however long a conversation is
-const POINT_PAGES = 25; // pages that are read at most to find the message that a link points to
-const STEP = 100; // messages by which those that are drawn move up or down
+const MOST_PENDING = 100; // messages on their way that are drawn at most
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
 const CLICK_TRIES = 4;
@@ -28,10 +29,8 @@ const wide = matchMedia("(min-width: 900px)");
 class Page {
   #me;
   #room = null;
-  #entries = [];
+  #entries = new Entries();
   #busy = false;
-  #more = false; // there are older ones than we have
-  #last = null; // the id of the last message that is drawn; null for the newest
   #moving = false;
   #loaded = false;
   #events = null;
@@ -40,6 +39,7 @@ class Page {
   #around = null; // the timer of a look at what else changed
   #reconnect = 0;
   #trust = 0; // the timer of a mode that ends
+  #early = []; // files that were attached before a conversation was open
 
   constructor(me) {
     this.#me = me;
@@ -64,7 +64,7 @@ class Page {
       again: (entry) => this.#say(entry.text, entry.files, entry.id),
       rewrite: (entry) => this.#rewrite(entry),
       older: () => this.#older(),
-      newer: () => this.#move(this.#span().start + STEP),
+      newer: () => this.#newer(),
       newest: () => this.#toNewest(),
     });
   }
@@ -72,10 +72,13 @@ class Page {
   async start() {
     this.#introduce();
     this.#listenToPerson();
-    await this.rooms.load(null);
     const wanted = location.hash;
-    if (this.#room) this.rooms.draw(this.#room); // the person was quicker
-    else this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    const known = roomInAddress() ?? this.outbox.room;
+    if (known) this.open(known, { focus: wide.matches });
+    await this.rooms.load(known, early.rooms);
+    if (this.#room) this.rooms.draw(this.#room);
+    else this.open(this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    this.#title();
     if (wanted === INBOX) this.#toInbox();
     this.outbox.run();
     this.inbox.run();
@@ -136,9 +139,8 @@ class Page {
     this.#saveDraft();
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
-    this.#entries = [];
-    this.#last = null;
-    this.#busy = this.#more = false;
+    this.#entries.clear();
+    this.#busy = false;
     this.#loaded = isFresh(room); // there is nothing to read
     if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
     this.#showMode(null);
@@ -148,10 +150,18 @@ class Page {
     this.#notify("");
     this.#loadDraft();
     if (early && early !== text.value) text.value = [text.value, early].filter(Boolean).join("\n");
+    this.#attach(this.#early.splice(0));
     this.rooms.draw(room);
     this.#draw();
-    this.#connect();
+    this.#enter(room);
     if (focus) text.focus();
+  }
+
+  /** Read the newest messages, which come packed, and then hear of what changes. */
+  async #enter(room) {
+    this.#disconnect();
+    await this.refresh();
+    if (room === this.#room && !this.#events) this.#connect();
   }
 
   async #loadRooms() {
@@ -162,7 +172,7 @@ class Page {
   }
 
   #title() {
-    const first = this.#entries.find((entry) => entry.author === "person")?.text;
+    const first = this.#entries.all.find((entry) => entry.author === "person")?.text;
     const title = this.rooms.titleOf(this.#room) || first?.slice(0, 80) || words.newConversation;
     const shown = this.inbox.shown ? words.approvals : this.#entries.length ? title : "";
     byId("room-title").textContent = this.inbox.shown ? words.approvals : title;
@@ -217,136 +227,100 @@ class Page {
   }
 
   async #read(room) {
-    const newest = this.#entries.at(-1)?.at;
-    let answer = await this.#timeline(room, newest && { since: newest });
+    const since = this.#entries.latest;
+    let answer = await this.#timeline(room, { limit: FIRST, ...(since && { since }) });
     if (room !== this.#room) return void (this.#again = true);
-    if (answer.entries.some((entry) => this.#isStranger(entry))) answer = await this.#timeline(room);
+    if (this.#entries.lacks(answer.entries)) answer = await this.#timeline(room, {});
     if (room !== this.#room) return void (this.#again = true);
     this.#take(answer);
   }
 
   /** The room as the events tell it. While it is being read it is read once more instead: that may be older. */
   #hear(room) {
-    if (this.#reading || room.entries.some((entry) => this.#isStranger(entry))) this.refresh();
+    if (this.#reading || this.#entries.lacks(room.entries)) this.refresh();
     else this.#take(room);
   }
 
   #take(answer) {
     const first = !this.#loaded;
-    const top = this.#entries[this.#span().start]?.id;
-    this.#merge(answer.entries);
-    if (!first && !this.log.atEnd) this.#stay(top);
+    const top = this.#entries.all[this.#entries.span().start]?.id;
+    const follows = first || this.log.atEnd;
+    if (first) this.#entries.set(answer.entries.filter((entry) => entry.at), { older: answer.entries.length >= FIRST / 2 }); // a page may be cut short
+    else if (this.#entries.take(answer.entries, { follows })) this.log.showJump();
+    if (follows) this.#entries.toEnd();
+    else this.#entries.stay(top);
     this.#busy = answer.busy;
     this.#showMode(answer.mode);
-    if (first) this.#more = answer.entries.length >= PAGE / 2; // a page may be cut short
     this.#loaded = true;
     this.#draw({ first });
     if (first && entryInAddress()) this.#point(entryInAddress());
-    this.#lookAround(first ? 0 : SOON);
+    this.#lookAround();
   }
 
-  /** What else may have changed: once for all that happens within a moment. */
-  #lookAround(wait) {
+  /** What else may have changed: once for all that happens within a moment. What waits for people is told. */
+  #lookAround() {
     this.#around ??= setTimeout(() => {
       this.#around = null;
-      this.#loadRooms();
-      this.inbox.load();
+      if (!this.rooms.saidIn(this.#room, this.#entries.newest && this.#entries.latest)) this.#loadRooms();
       this.files.load();
-    }, wait);
+    }, SOON);
   }
 
   #timeline(room, query) {
-    return request(`/api/rooms/${room}/timeline${query ? `?${new URLSearchParams(query)}` : ""}`);
+    const told = early.timeline?.room === room && early.timeline.answer;
+    early.timeline = null; // it was asked for while the page was read, and is old by the next time
+    return told || request(`/api/rooms/${room}/timeline?${new URLSearchParams(query)}`);
   }
 
-  /** A brief entry that we do not have in this version. */
-  #isStranger(entry) {
-    return entry.at === undefined && this.#entries.find((known) => known.id === entry.id)?.version !== entry.version;
-  }
+  // ---- other messages than the newest
 
-  #merge(window) {
-    const known = new Map(this.#entries.map((entry) => [entry.id, entry]));
-    const inside = new Set(window.map((entry) => entry.id));
-    const fresh = window.map((entry) => (entry.at === undefined ? { ...known.get(entry.id), ...entry } : entry));
-    const older = fresh.length ? this.#entries.filter((entry) => !inside.has(entry.id) && entry.at < fresh[0].at) : [];
-    this.#entries = [...older, ...fresh];
-  }
-
-  // ---- which of the messages are drawn
-
-  /** The place of the first one that is drawn, and of the one after the last. */
-  #span(room = DRAWN) {
-    const found = this.#last === null ? -1 : this.#entries.findIndex((entry) => entry.id === this.#last);
-    const end = found < 0 ? this.#entries.length : found + 1;
-    return { start: Math.max(0, end - room), end };
-  }
-
-  #begin(start) {
-    const end = Math.min(this.#entries.length, Math.max(0, start) + DRAWN);
-    this.#last = end === this.#entries.length ? null : this.#entries[end - 1].id;
-  }
-
-  /** Draw from another place on, and keep in place what is read. */
-  #move(start) {
-    this.#begin(start);
-    this.log.keeping(() => this.#drawLog());
-  }
-
-  /** Whoever reads further up keeps what they read, whatever comes below. */
-  #stay(top) {
-    const start = this.#entries.findIndex((entry) => entry.id === top);
-    if (start >= 0 && this.#entries.length - start > DRAWN) this.#begin(start);
-  }
-
-  #toNewest() {
-    this.#last = null;
+  async #toNewest() {
+    if (!this.#entries.newest && !(await this.#readOther({ limit: PAGE }, ({ entries }) => this.#entries.set(entries, { older: entries.length >= PAGE / 2 })))) return;
+    this.#entries.toEnd();
     this.#drawLog();
     this.log.toEnd();
   }
 
-  /** Draw older ones, which may have to be read first. */
+  /** Draw older ones, which may have to be read first; what is read stays in its place. */
   async #older() {
     if (this.#moving || !this.#loaded) return;
-    const { start } = this.#span();
-    if (start > 0) return this.#move(start - STEP);
-    if (!this.#more) return;
+    if (this.#entries.up()) return this.log.keeping(() => this.#drawLog());
+    if (!this.#entries.older) return;
+    const take = ({ entries }) => this.log.keeping(() => (this.#entries.before(entries, { older: entries.length >= PAGE / 2 }), this.#drawLog()));
+    await this.#readOther({ before: this.#entries.earliest }, take);
+  }
+
+  async #newer() {
+    if (this.#moving || !this.#loaded) return;
+    if (this.#entries.down()) return this.log.keeping(() => this.#drawLog());
+    if (this.#entries.newest) return;
+    const take = ({ entries, newest = true }) => this.log.keeping(() => (this.#entries.after(entries, { newest }), this.#drawLog()));
+    await this.#readOther({ after: this.#entries.latest }, take);
+  }
+
+  /** Read a page of other messages and take it in. False where that doesn't work, and the person is told. */
+  async #readOther(query, take) {
+    const room = this.#room;
     this.#moving = byId("earlier").disabled = true;
     try {
-      await this.#readOlder(this.#room);
+      const answer = await this.#timeline(room, query);
+      if (room !== this.#room) return false;
+      take(answer);
+      return true;
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      this.#notify(error.message);
+      if (room === this.#room) this.#notify(error.status === 404 && query.around ? words.gone : error.message);
+      return false;
     } finally {
       this.#moving = byId("earlier").disabled = false;
     }
   }
 
-  async #readOlder(room) {
-    const { entries } = await this.#timeline(room, { before: this.#entries[0].at });
-    if (room !== this.#room) return;
-    const top = this.#entries[0].id;
-    const known = new Set(this.#entries.map((entry) => entry.id));
-    const older = entries.filter((entry) => !known.has(entry.id));
-    this.#more = older.length > 0 && entries.length >= PAGE / 2;
-    this.#entries = [...older, ...this.#entries];
-    this.#move(this.#entries.findIndex((entry) => entry.id === top) - STEP);
-  }
-
-  /** Show the message that a link points to, which may stand further up than what was read. */
+  /** Show the message that a link points to, however far up it stands. */
   async #point(id) {
-    const room = this.#room;
-    const place = () => this.#entries.findIndex((entry) => entry.id === id);
-    try {
-      for (let pages = 0; place() < 0 && this.#more && pages < POINT_PAGES; pages += 1) {
-        await this.#readOlder(room);
-        if (room !== this.#room) return;
-      }
-    } catch (error) {
-      if (!(error instanceof Failed)) throw error;
-      return this.#notify(error.message);
-    }
-    if (place() < 0) return this.#notify(words.gone);
-    this.#begin(place() - DRAWN / 2);
+    const take = ({ entries, newest = true }) => this.#entries.set(entries, { older: entries.length >= PAGE / 2, newest });
+    if (this.#entries.placeOf(id) < 0 && !(await this.#readOther({ around: id }, take))) return;
+    this.#entries.center(id);
     this.#drawLog();
     this.log.point(id);
   }
@@ -357,9 +331,8 @@ class Page {
     if (!this.#room) return;
     let news = false;
     const followed = this.log.following(() => {
-      const agents = this.#entries.filter((entry) => entry.author === "agent").length;
       news = this.#drawLog();
-      this.live.settle({ busy: this.#busy, news: news && agents > 0 && this.#entries.at(-1)?.author === "agent" });
+      this.live.settle({ busy: this.#busy, news: news && this.#entries.all.at(-1)?.author === "agent" });
     }, { always: first });
     if (news && !followed) this.log.showJump();
     this.#drawControls();
@@ -368,18 +341,18 @@ class Page {
 
   #drawLog() {
     const pending = this.#unseen(this.outbox.of(this.#room));
-    const { start, end } = this.#span(DRAWN - Math.min(pending.length, STEP));
-    const toNewest = end === this.#entries.length;
-    byId("earlier").hidden = start === 0 && !this.#more;
+    const { start, end } = this.#entries.span(DRAWN - Math.min(pending.length, MOST_PENDING));
+    const toNewest = this.#entries.newest && end === this.#entries.length;
+    byId("earlier").hidden = start === 0 && !this.#entries.older;
     byId("welcome").hidden = !this.#loaded || this.#entries.length + pending.length > 0;
-    return this.log.draw(this.#entries.slice(start, end), toNewest ? pending : [], { toNewest });
+    return this.log.draw(this.#entries.all.slice(start, end), toNewest ? pending.slice(0, MOST_PENDING) : [], { toNewest });
   }
 
   /** Pending messages that the timeline does not show yet: the bell may be quicker than the answer to the request. */
   #unseen(items) {
     const claimed = new Set();
     return items.filter((item) => {
-      const entry = this.#entries.find((one) =>
+      const entry = this.#entries.all.find((one) =>
         one.author === "person" && one.name === this.#me.name && one.text === item.text && one.at > (item.after ?? "") && !claimed.has(one.id));
       if (entry) claimed.add(entry.id);
       return !entry;
@@ -395,10 +368,9 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, banner, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
     const called = [h("strong", {}, name), role !== name && h("span", {}, role)];
-    byId("banner").textContent = banner;
-    byId("banner").hidden = !banner;
+    showBanner(this.#me);
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
       provider
@@ -409,8 +381,25 @@ class Page {
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
     byId("read-only").hidden = mayWrite;
-    const button = (idea) => h("button", { type: "button", class: "idea", onclick: () => this.#say(idea, []) }, idea);
+    const button = (idea) => h("li", {}, h("button", { type: "button", class: "idea", "data-testid": "idea", onclick: (event) => this.#begin(idea, event.currentTarget) },
+      h("strong", {}, idea.title), h("span", {}, idea.about)));
     byId("ideas").replaceChildren(...(mayWrite ? ideas.map(button) : []));
+  }
+
+  /** Do what an idea is about, in this conversation. */
+  async #begin(idea, button) {
+    if (!idea.file_name) return this.#say(idea.text, []);
+    const room = this.#room;
+    button.disabled = true;
+    try {
+      const file = await upload(room, new File([idea.file_text], idea.file_name, { type: "text/plain" }), () => {});
+      if (room === this.#room) this.#say(idea.text, [file]);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(error.message);
+    } finally {
+      button.disabled = false;
+    }
   }
 
   async #signOut() {
@@ -465,7 +454,7 @@ class Page {
 
   #listenForFiles() {
     const input = byId("file-input");
-    const take = (files) => this.#me.may_write && files.length && this.attachments.add(this.#room, [...files]);
+    const take = (files) => this.#me.may_write && files.length && this.#attach([...files]);
     byId("attach").addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
       take(input.files);
@@ -495,11 +484,18 @@ class Page {
     });
   }
 
+  /** Somebody may be quicker than the page: what comes before a conversation is open waits for it. */
+  #attach(files) {
+    if (this.#room) this.attachments.add(this.#room, files);
+    else this.#early.push(...files);
+  }
+
   #maySend() {
-    return this.#room && !this.attachments.uploading && (text.value.trim() || this.attachments.ready.length);
+    return this.#room && !this.attachments.uploading && (text.value.trim() || this.attachments.ready.length || this.attachments.failed);
   }
 
   #send() {
+    if (this.attachments.failed) return this.#notify(words.notUploaded(this.attachments.failed.name));
     if (!this.#maySend()) return;
     const written = text.value;
     if ([...written].length > this.#me.text_limit) return this.#notify(words.tooLong(this.#me.text_limit));
@@ -514,7 +510,7 @@ class Page {
   /** `replaces` is the message in whose place this is said. */
   #say(written, files, replaces = null) {
     this.#notify("");
-    this.outbox.add({ room: this.#room, text: written, files, replaces, after: this.#entries.at(-1)?.at ?? "" });
+    this.outbox.add({ room: this.#room, text: written, files, replaces, after: this.#entries.latest ?? "" });
     this.#saveDraft();
     this.#toNewest();
     text.focus();
@@ -526,7 +522,7 @@ class Page {
     hasBegun(item.room);
     if (item.room !== this.#room) return;
     if (begins || !this.#events) this.#connect();
-    if (!this.#entries.some((entry) => entry.id === signal_id)) await this.refresh();
+    if (this.#entries.placeOf(signal_id) < 0) await this.refresh();
   }
 
   /** What is quoted stands before what is written already. */
@@ -676,7 +672,7 @@ class Page {
 
   /** All of the conversation was in view until now. */
   #seen() {
-    if (this.#room && this.log.atEnd && !this.inbox.shown) this.rooms.read(this.#room, this.#entries.at(-1)?.at);
+    if (this.#room && this.log.atEnd && !this.inbox.shown) this.rooms.read(this.#room, this.#entries.latest);
   }
 
   #places() {
@@ -698,19 +694,17 @@ class Page {
   // ---- events
 
   #connect() {
-    clearTimeout(this.#reconnect);
-    this.#events?.close();
-    this.#events = null;
+    this.#disconnect();
     if (isFresh(this.#room)) return this.#listenForQuestions();
-    const newest = this.#entries.at(-1)?.at;
-    const since = newest ? `?${new URLSearchParams({ since: newest })}` : "";
-    const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events${since}`));
+    const since = this.#entries.latest;
+    const query = new URLSearchParams({ limit: FIRST, ...(since && { since }) });
+    const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events?${query}`));
     events.onopen = () => {
       this.#connection("");
       this.outbox.run();
     };
     events.addEventListener("changed", (event) => events === this.#events && this.#hear(JSON.parse(event.data)));
-    events.addEventListener("questions", () => this.inbox.changed());
+    events.addEventListener("questions", () => this.#asked());
     events.addEventListener("progress", (event) => {
       this.log.following(() => this.live.hear(JSON.parse(event.data)));
       this.#drawControls();
@@ -728,13 +722,25 @@ class Page {
   #listenForQuestions() {
     this.#connection("");
     const events = (this.#events = new EventSource("/api/inbox/events"));
-    events.addEventListener("questions", () => this.inbox.changed());
+    events.addEventListener("questions", () => this.#asked());
+  }
+
+  /** Other questions wait for people: in the inbox, and beside the conversations where they were asked. */
+  #asked() {
+    this.inbox.changed();
+    this.#loadRooms();
+  }
+
+  #disconnect() {
+    clearTimeout(this.#reconnect);
+    this.#events?.close();
+    this.#events = null;
   }
 
   /** The stream was refused, not cut: ask why. */
   async #look() {
     try {
-      await this.#timeline(this.#room);
+      await this.#timeline(this.#room, { limit: FIRST });
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -752,10 +758,7 @@ class Page {
     clearTimeout(this.quiet);
     if (document.hidden) {
       this.#seen();
-      this.quiet = setTimeout(() => {
-        this.#events?.close();
-        this.#events = null;
-      }, QUIET_AFTER);
+      this.quiet = setTimeout(() => this.#disconnect(), QUIET_AFTER);
     } else if (!this.#events) {
       this.#connect();
     }
@@ -775,4 +778,15 @@ async function whoAmI() {
   }
 }
 
+/** What is asked for at once, while nobody knows yet who looks: the messages, and then the list, which may take longer. */
+function ahead() {
+  const room = roomInAddress();
+  const quietly = (asked) => (asked.catch(() => {}), asked); // whoever waits for it hears of it
+  const reads = room !== null && !isFresh(room);
+  const answer = reads ? quietly(request(`/api/rooms/${room}/timeline?limit=${FIRST}`)) : Promise.resolve();
+  const list = () => request("/api/v1/rooms");
+  return { timeline: reads ? { room, answer } : null, rooms: quietly(answer.then(list, list)) };
+}
+
+const early = ahead();
 await new Page(await whoAmI()).start();

@@ -1,6 +1,6 @@
 // Colours in blocks of code, by highlight.js, which is read when the first block with a language comes.
 
-const LIBRARY = "/static/highlight.min.js";
+const LIBRARY = "./highlight.min.js";
 const MOST = 50_000; // characters; a longer block stays plain, so that a phone keeps up
 
 let library = null; // once it is there

@@ -23,6 +23,11 @@ export class Attachments {
     return this.#items.some((item) => item.state === "uploading");
   }
 
+  /** One that didn't get there; undefined where all did. */
+  get failed() {
+    return this.#items.find((item) => item.state === "failed");
+  }
+
   get ready() {
     return this.#items.filter((item) => item.state === "ready").map((item) => item.file);
   }

@@ -1,6 +1,6 @@
 // An answer that is being written, formatted as the server will format it once it is whole: no jump at the end.
 
-const LIBRARY = "/static/markdown-it.min.mjs";
+const LIBRARY = "./markdown-it.min.mjs";
 const SAFE = /^(https?:\/\/|mailto:)\S/i; // as the server's: nothing else becomes a link
 const DEPTH = 60;
 

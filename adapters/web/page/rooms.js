@@ -83,9 +83,22 @@ export class Rooms {
     return this.#rooms.reduce((sum, room) => sum + (room.id === current ? 0 : room.waiting_approvals), 0);
   }
 
-  async load(current) {
+  /** Something was said in a conversation: it stands where it belongs, without the list being read. False for one that isn't listed. */
+  saidIn(room, at) {
+    const known = this.#rooms.find((one) => one.id === room);
+    if (!known) return isFresh(room);
+    if (at && at > known.last_at) {
+      known.last_at = at;
+      this.#rooms.sort((one, other) => (one.last_at < other.last_at ? 1 : -1));
+      this.draw(this.#current);
+    }
+    return true;
+  }
+
+  /** Read the list, or take an answer that is on its way. */
+  async load(current, asked = request("/api/v1/rooms")) {
     try {
-      this.#rooms = (await request("/api/v1/rooms")).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
+      this.#rooms = (await asked).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none
@@ -120,9 +133,8 @@ export class Rooms {
       this.#open(room.id);
     };
     return h("li", { class: "room-row" },
-      h("a", { href: `#${room.id}`, class: room.unread && !current ? "room unread" : "room", "data-testid": "room-item", "aria-current": current ? "true" : null, title, onclick: choose },
+      h("a", { href: `#${room.id}`, class: room.unread && !current ? "room unread" : "room", "data-testid": "room-item", "aria-current": current ? "true" : null, title: `${title} · ${shortTime(room.last_at)}`, onclick: choose },
         h("span", { class: "room-title" }, title, room.unread && !current && h("span", { class: "visually-hidden" }, ` (${words.unread})`)),
-        h("span", { class: "room-time" }, shortTime(room.last_at)),
         waiting > 0 && h("span", { class: "badge", title: questions }, String(waiting), h("span", { class: "visually-hidden" }, ` ${questions}`))),
       h("button", { type: "button", class: "icon small room-more", "aria-label": words.roomMenu(title), "aria-haspopup": "menu", "data-testid": "room-more", onclick: (event) => this.#menu(event.currentTarget, room) }, icon("more")));
   }

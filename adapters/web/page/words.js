@@ -25,6 +25,8 @@ export const words = {
   undo: "Undo",
   nameOf: "Name of this conversation",
   save: "Save",
+  setUpModel: "Set up a model",
+  close: "Close",
   justNow: "just now",
   today: "Today",
   yesterday: "Yesterday",
@@ -71,7 +73,7 @@ export const words = {
   copyMessage: "Copy this message",
   quote: "Quote this message",
   copyLink: "Copy a link to this message",
-  gone: "That message can't be shown: it's older than what is loaded here, or it's gone.",
+  gone: "That message can't be shown: it's gone.",
   openInTab: "Open in a tab",
   closePicture: "Close the picture",
 
@@ -179,6 +181,7 @@ export const words = {
   // files
   tooLarge: (mebibytes) => `Too large: at most ${mebibytes} MiB.`,
   uploading: (name) => `Uploading ${name}`,
+  notUploaded: (name) => `"${name}" wasn't uploaded. Try it again, or remove it, before you send.`,
   remove: (name) => `Remove ${name}`,
   moreFiles: (number) => `This list stops at ${count(number)} files. There are more.`,
 };

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -105,44 +101,9 @@ def export(
 
 
 async def _exported(api: OperatorApi, settings: Settings, name: str, to: Path) -> int:
-    plan = await api.export_person(name)
-    count = 0
-    with fresh_file(to, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for table in plan["tables"]:
-            count += await _table(api, archive, name, table)
-        await asyncio.to_thread(_add_files, archive, settings, plan["rooms"])
-    return count
-
-
-async def _table(api: OperatorApi, archive: zipfile.ZipFile, name: str, table: str) -> int:
-    """One table, a page at a time. A table without such rows has no file."""
-    after, count = None, 0
-    with ExitStack() as opened:
-        write: IO[bytes] | None = None
-        while True:
-            page = await api.export_page(name, {"table": table, "after": after})
-            if page["rows"] and write is None:
-                write = opened.enter_context(archive.open(f"{table}.jsonl", "w", force_zip64=True))
-            for row in page["rows"]:
-                write.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())  # type: ignore[union-attr]
-                count += 1
-            if (after := page["after"]) is None:
-                return count
-
-
-def _add_files(archive: zipfile.ZipFile, settings: Settings, rooms: list[str]) -> None:
-    for path in _files(settings, rooms):
-        archive.write(path, f"files/{path.relative_to(settings.workspace_dir)}")
-
-
-def _files(settings: Settings, rooms: list[str]) -> Iterator[Path]:
-    """Files of rooms that are theirs alone; links are left out."""
+    from bot.operator.access.exporting import export_to
     from bot.wiring.agents import manifests_of
     from bot.wiring.safety.forgetting import folders_of
-    from runtime.contract import Address
 
-    for own in folders_of(settings, [*manifests_of(settings)]):
-        for room in rooms:
-            for path in sorted(own.path(Address.parse(room)).rglob("*")):
-                if path.is_file() and not path.is_symlink():
-                    yield path
+    with fresh_file(to, "wb") as file:
+        return await export_to(file, api, folders_of(settings, [*manifests_of(settings)]), name)

@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console import people_page, pieces
+from bot.console import pieces
 from bot.console.html import Html, tag
 from bot.console.layout import facts, moment, nothing, page, table, where
 from bot.console.overview.chart import week_chart
 from bot.console.overview.wellness import Line, lines_of
+from bot.console.people.pages import stranger
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible
@@ -90,7 +91,7 @@ async def _waiting(do: Operations) -> Sequence[Html]:
     pending = await do.approvals("pending", order="oldest")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
-    cards = [*map(pieces.question, pending), *map(people_page.stranger, strangers)]
+    cards = [*map(pieces.question, pending), *map(stranger, strangers)]
     return cards or [nothing("Nothing is waiting for you.")]
 
 

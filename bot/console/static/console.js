@@ -84,6 +84,7 @@ function pathOf(element) {
 
 async function send(form, pressed) {
   const fields = Object.fromEntries(new FormData(form, pressed));
+  if (form.dataset.link === "") fields.at = location.origin; // the address that this person knows us by
   const answer = await fetch(form.getAttribute("action"), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -94,6 +95,52 @@ async function send(form, pressed) {
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
   return told;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function made(name, words, attributes = {}) {
+  const element = document.createElement(name);
+  if (words) element.textContent = words;
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
+/** The code of a link for a camera, dark on light in both colour schemes. */
+function drawn(code) {
+  const svg = document.createElementNS(SVG, "svg");
+  for (const [key, value] of Object.entries({ viewBox: `0 0 ${code.size} ${code.size}`, role: "img", "aria-label": "The link as a QR code", class: "qr" })) svg.setAttribute(key, value);
+  const light = document.createElementNS(SVG, "rect");
+  for (const [key, value] of Object.entries({ width: code.size, height: code.size, fill: "#ffffff" })) light.setAttribute(key, value);
+  const dark = document.createElementNS(SVG, "path");
+  for (const [key, value] of Object.entries({ d: code.path, fill: "#000000", "shape-rendering": "crispEdges" })) dark.setAttribute(key, value);
+  svg.append(light, dark);
+  return svg;
+}
+
+/** A link that is shown once: in a window of its own, which no refresh takes away. */
+function showLink(done) {
+  const window_ = made("dialog", "", { class: "link", "aria-labelledby": "link-title" });
+  const place = made("input", "", { readonly: "", "aria-label": "The link", value: done.url });
+  const copy = made("button", "Copy the link", { type: "button", class: "main" });
+  const close = made("button", "Close", { type: "button" });
+  const buttons = made("div", "", { class: "buttons" });
+  const told = made("p", "", { role: "status" });
+  copy.addEventListener("click", async () => {
+    place.select();
+    const copied = await navigator.clipboard?.writeText(done.url).then(() => true, () => false);
+    told.textContent = copied ? "Copied." : "It's selected: copy it with your keyboard.";
+  });
+  close.addEventListener("click", () => window_.close());
+  window_.addEventListener("close", () => window_.remove());
+  buttons.append(copy, close);
+  window_.append(made("h2", "A link, shown once", { id: "link-title" }), made("p", done.told));
+  if (done.note) window_.append(made("p", done.note, { class: "faint" }));
+  if (done.qr) window_.append(drawn(done.qr));
+  window_.append(place, buttons, told);
+  document.body.append(window_);
+  window_.showModal();
+  copy.focus();
 }
 
 document.addEventListener("submit", async (event) => {
@@ -108,6 +155,7 @@ document.addEventListener("submit", async (event) => {
     buttons.forEach((button) => (button.disabled = true));
     const done = await sending;
     if (form.dataset.then) location.assign(form.dataset.then); // this page is about what is gone
+    if (done.url) showLink(done);
     tell(done.told ?? `Done. It's ${done.state} now.`);
     form.reset();
     force = true;

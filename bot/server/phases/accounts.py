@@ -8,9 +8,11 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from adapters.web.adapter import IDEAS, WebAdapter
+from adapters.web.adapter import WebAdapter
+from adapters.web.ideas import IDEAS
 from adapters.web.settings import WebSettings
-from bot.accounts.naming import Accounts, Known, LiveNames, Named, calling
+from bot.accounts.lookup import RoomLookup
+from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, accounts_of, calling
 from bot.accounts.supervisor import AccountSupervisor
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
@@ -41,9 +43,10 @@ MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountsPhase:
-    """Accounts at work. `named` writes an address as settings do, `called` as people do."""
+    """Accounts at work. `lookup` finds the rooms that people write; `named` writes an address as settings do, `called` as people do."""
 
     accounts: Accounts[AccountSupervisor]
+    lookup: RoomLookup
     named: LiveNames
     rooms: RoomNames
     called: Named
@@ -84,17 +87,18 @@ def accounts_phase(
     ratings = Ratings(base.store.feedback)
     links, auth, confirmations = _auth(base, web_identity, rights)
     context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
-    page = _page(base, context, auth, web_identity, is_destination, getattr(model, "ideas", IDEAS))
+    page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
-    accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
+    accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
     gate = partial(gate_of, trouble=partial(_trouble_at, accounts))
-    rules = rules_of(with_identities(base.settings, accounts), gate)
-    live = Live(rules, named.now, place_in(accounts, rooms.of))
+    known = with_identities(base.settings, also_stored(accounts, before))
+    live = Live(rules_of(known, gate), named.now, place_in(accounts, rooms.of))
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
     reload = _reload(base, accounts, live, gate, before, triggers)
     return AccountsPhase(
         accounts=accounts,
+        lookup=RoomLookup(accounts, before, None if base.settings.database_file else base.store.cluster),
         named=named,
         rooms=rooms,
         called=calling(named, rooms.of),
@@ -109,15 +113,18 @@ def accounts_phase(
     )
 
 
+def also_stored(accounts: Accounts[AccountSupervisor], before: Sequence[Known]) -> Accounts[Account]:
+    """Accounts here, and behind them those that the store knows: settings may name one that another node serves."""
+    return Accounts([*accounts, *accounts_of(before)])
+
+
 def _trouble_at(accounts: Accounts[AccountSupervisor], address: Address) -> str | None:
     """Trouble with the account of an address."""
     found = accounts.at(address)
     return found.standing().trouble if found else None
 
 
-def _auth(
-    base: StorePhase, web_identity: str, rights: Callable[[], Rights]
-) -> tuple[Links, AuthLayer, Confirmations]:
+def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer, Confirmations]:
     """Links, the second layer of sign-in, and who has opened their link just now; nothing of the layer is imported where none is set."""
     links: Links = base.store.people
     auth, confirmations = NO_AUTH, Confirmations()
@@ -141,12 +148,20 @@ def _page(
     auth: AuthLayer,
     identity: str,
     is_named: Callable[[Address], bool],
-    ideas: Sequence[str],
+    model: object,
 ) -> WebAdapter:
-    web, banner = base.settings.web, base.settings.banner or ""
+    web, banner = base.settings.web, base.settings.warning
+    ideas, notice = getattr(model, "ideas", IDEAS), getattr(model, "notice", "")
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
     return WebAdapter(
-        bounds, context, identity=identity, banner=banner, is_named=is_named, ideas=ideas, space=base.space
+        bounds,
+        context,
+        identity=identity,
+        banner=banner,
+        is_named=is_named,
+        ideas=ideas,
+        notice=notice,
+        space=base.space,
     )
 
 
@@ -155,8 +170,9 @@ def _supervised(
     adapter: ChannelAdapter,
     note: Callable[[ChannelAdapter], Coroutine[Any, Any, None]],
     twin_of: Callable[[ChannelAdapter], str | None],
+    before: Sequence[Known],
 ) -> AccountSupervisor:
-    place = base.membership
+    place, earlier = base.membership, accounts_of(before).called(adapter.channel, adapter.account)
     return AccountSupervisor(
         adapter,
         take=place.take,
@@ -165,6 +181,7 @@ def _supervised(
         buckets=buckets_of(base.settings, adapter),
         on_learnt=note,
         twin=twin_of,
+        earlier=earlier.identity if earlier else "",
     )
 
 
@@ -200,7 +217,7 @@ def _reload(
         registry=store.cluster,
         set_level=set_level,
         gate=gate,
-        accounts=accounts,
+        accounts=also_stored(accounts, before),
         schedules=sync,
         agents=keep,
     )

@@ -57,6 +57,7 @@ def duties_of(
     yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
+    yield from [] if settings.database_file else [at.lookup.run]
     yield at.triggers.run
     yield _scheduler(base).run
     yield Expiry(
@@ -218,7 +219,7 @@ def _scheduler(base: StorePhase) -> Scheduler:
 def _alerts(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> AccountAlerts:
     operators = base.settings.operators
     return AccountAlerts(
-        room=lambda: at.accounts.address(operators.room),
+        room=lambda: at.lookup.known(operators.room),
         after=operators.after,
         told=base.store.operations,
         post=engine.couriers.post,

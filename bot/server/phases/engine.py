@@ -76,7 +76,7 @@ from runtime.intake.reception import Reception
 from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
-from runtime.store.protocol import Lease
+from runtime.store.protocol import Lease, NewDelivery
 from runtime.triggers.watching import RoomWatches
 from runtime.vectors.near import NearRows
 from runtime.workflows.goals.starting import StartedGoals
@@ -273,7 +273,8 @@ def _couriers(base: StorePhase, at: AccountsPhase, door: Door) -> Couriers:
         base.notifier.tell(outbox_topic(address))
 
     couriers = (_courier(base, account, door) for account in at.accounts)
-    return Couriers(couriers, base.store.outbox, call, door, SentFiles(base.workspaces, door, base.new_id))
+    files = SentFiles(base.workspaces, door, base.new_id)
+    return Couriers(couriers, base.store.outbox, call, door, files, at.lookup)
 
 
 def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courier:
@@ -342,7 +343,7 @@ def _toolkit(
 ) -> Toolkit:
     toolkit = toolkit_of(
         base.settings,
-        at.accounts,
+        at.lookup,
         timetable=timetable,
         children=children,
         hands=hands,
@@ -387,17 +388,25 @@ def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
     )
 
 
-def _more_tools(
-    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
-) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
-    posting = RoomPosting(
-        post=couriers.post,
+def _posting(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> RoomPosting:
+    async def post(delivery: NewDelivery) -> bool:
+        await at.lookup.until_served(delivery.address)
+        return await couriers.post(delivery)
+
+    return RoomPosting(
+        post=post,
         standing=base.store.outbox.standing,
         workspaces=base.workspaces,
         new_id=base.new_id,
         door=lambda: door,
     )
+
+
+def _more_tools(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
+) -> Mapping[str, Tool]:
+    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
+    posting = _posting(base, at, couriers, door)
     changes = RoomChanges(
         outbox=base.store.outbox,
         change=couriers.change,
@@ -405,7 +414,7 @@ def _more_tools(
         new_id=base.new_id,
         door=lambda: door,
     )
-    every = [*posting_tools(posting, address_at=at.accounts.address, named=at.called), *changing_tools(changes)]
+    every = [*posting_tools(posting, rooms=at.lookup, named=at.called), *changing_tools(changes)]
     packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
     flows = StartedFlows(
         book=base.store.schedules,

@@ -141,7 +141,7 @@ def _operators(
             is_at_work=True,
             provider=at.auth.page.called,
         ),
-        schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, known.mask, at.called),
+        schedules=ScheduleOperations(engine.timetable, at.lookup.found, at.named, known.mask, at.called),
     )
 
 
@@ -206,7 +206,7 @@ def _reports(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Report
     return ReportOperations(
         store=base.store,
         reporters=engine.reporters,
-        address_at=at.accounts.address,
+        room_at=at.lookup.found,
         named=at.named,
         now=base.store.now,
         new_id=base.new_id,

@@ -16,7 +16,7 @@ async def post_to_operators(
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
-    room = at.accounts.address(base.settings.operators.room)
+    room = at.lookup.known(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
     content = Content(told) if isinstance(told, str) else told

@@ -184,7 +184,9 @@ def why_shown(path: str) -> str:
     """The reason for which a setting is only shown; empty for one that may be changed. A setting without one is unknown."""
     if path in EDITABLE:
         return ""
-    whole = (reason for name, reason in ONLY_SHOWN.items() if path == name or (name.endswith(".") and path.startswith(name)))
+    whole = (
+        reason for name, reason in ONLY_SHOWN.items() if path == name or (name.endswith(".") and path.startswith(name))
+    )
     return next(whole, Why.OPERATION)
 
 

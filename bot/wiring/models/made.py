@@ -9,6 +9,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from adapters.web.ideas import DEMO_IDEAS, DEMO_NOTICE
 from bot.plugins.packages import made_model
 from bot.settings.models.aliases import by_name, first_of
 from bot.settings.models.tables import AnyModel, ModelTable
@@ -37,7 +38,8 @@ class LateDemo:
     """The demo model. Its phrases are loaded with the first message."""
 
     name = "demo"
-    ideas = ("list the files", "run: uname -a", "help")
+    ideas = DEMO_IDEAS
+    notice = DEMO_NOTICE
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         """The next turn."""

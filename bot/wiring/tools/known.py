@@ -33,6 +33,7 @@ from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
 from tools.goals import SetsGoals, goal_tools, no_cost
+from tools.kit.rooms import AS_STORED
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
@@ -61,7 +62,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= {tool.spec.name: tool for tool in media_tools(Media())}
     own |= tools_of(settings, cast("KnowledgeBook", None))
-    own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), rooms=AS_STORED, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
     own |= {tool.spec.name: tool for tool in goal_tools(cast("SetsGoals", None), no_cost)[:1]}

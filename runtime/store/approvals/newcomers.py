@@ -16,6 +16,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Choice,
     Content,
     DeliveryId,
     Effect,
@@ -151,9 +152,13 @@ def _about(signal: Signal, named: Callable[[Address], str], given: Collection[st
 
 
 def _row(asked: ApprovalId, signal: Signal, about: str, now: datetime) -> dict[str, object]:
+    return _values(asked, signal.actor, signal.address, about, now)
+
+
+def _values(asked: ApprovalId, identity: Identity, at: Address, about: str, now: datetime) -> dict[str, object]:
     values: dict[str, object] = {column.name: "" for column in APPROVAL_COLUMNS}
     values |= {"id": asked, "kind": ApprovalKind.PERSON.value, "state": ApprovalState.PENDING.value}
-    values |= {"run_id": signal.actor, "step": 0, "address": str(signal.address)}
+    values |= {"run_id": identity, "step": 0, "address": str(at)}
     values |= {"tool": TOOL, "effect": Effect.WRITE.value, "arguments": about, "arguments_hash": digest(about)}
     values |= {"asked_at": micros(now), "expires_at": micros(now + pairing.CARD_LIFE)}
     values |= {"requester": None, "decided_by": None, "decided_at": None, "choice": None}
@@ -203,6 +208,22 @@ def let_in_otherwise(
     reason = f"by their code, as {who.name} ({who.role.word})"
     ruled = replace(last, state=state, decided_by=by.id, decided_name=by.name, decided_at=now, reason=reason)
     return (yield from record(ruled, now, new_id))
+
+
+def refuse(
+    identity: Identity, name: str, at: Address, by: Person, actor: str, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """The stranger is turned away, by their card where one asks, else by a question that is answered as it is asked."""
+    last = yield from last_asked(identity)
+    if last is None or last.state is not ApprovalState.PENDING:
+        about = json.dumps({"name": called(name), "id": identity}, ensure_ascii=False)
+        values = _values(ApprovalId(new_id()), identity, at, about, now)
+        yield ADD_APPROVAL, values
+        last = approval_of(tuple(values[column.name] for column in APPROVAL_COLUMNS))
+    state = move(APPROVAL_MOVES, last.state, ApprovalEvent.DENY)
+    ruled = replace(last, state=state, decided_by=by.id, decided_name=actor, decided_at=now, choice=Choice.NO)
+    cards = yield from record(ruled, now, new_id)
+    return (*(yield from answered(ruled, (), now, new_id)), *cards)
 
 
 def told(text: str, at: Address, now: datetime, new_id: NewId) -> Op[None]:

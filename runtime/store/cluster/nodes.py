@@ -10,9 +10,10 @@ from runtime.contract import NodeId
 from runtime.store.cluster.failover import FORGET, LIVE
 from runtime.store.common import add, fact, put
 from runtime.store.protocol import Duty, Lease
+from runtime.store.protocol.leases import COURIER_ROLE
 from runtime.store.runs.suspects import died, keep_apart
 from runtime.store.schema import accounts, nodes, roles, sessions
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.store.sql.upsert import insert
 
 ADD_NODE = add(nodes)
@@ -67,6 +68,7 @@ LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit
 ADD_ACCOUNT = add(accounts).on_conflict_do_nothing()
 NOTE_ACCOUNT = put(accounts)
 ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
+SERVED = select(roles.c.name).where(roles.c.node.is_not(None), is_like(roles.c.name, f"{COURIER_ROLE}:%"))
 ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
 
 
@@ -156,6 +158,11 @@ def has_siblings(since: datetime) -> Op[bool]:
 def named_accounts() -> Op[list[tuple[str, str, str]]]:
     rows = yield ACCOUNTS, {}
     return [(channel, identity, name) for channel, identity, name in rows]
+
+
+def served_accounts() -> Op[list[tuple[str, str]]]:
+    rows = yield SERVED, {}
+    return [(channel, identity) for _, channel, identity in (name.split(":", 2) for (name,) in rows)]
 
 
 def note(kind: str, by: str, subject: str, detail: str, now: datetime) -> Op[None]:

@@ -23,6 +23,7 @@ from runtime.store.cluster.nodes import (
     note_account,
     note_agents,
     reap,
+    served_accounts,
     take,
 )
 from runtime.store.protocol import Duty, Lease
@@ -78,6 +79,9 @@ class ClusterStore(Base):
 
     async def named_accounts(self) -> list[tuple[str, str, str]]:
         return await self._driver.read(named_accounts)
+
+    async def served_accounts(self) -> list[tuple[str, str]]:
+        return await self._driver.read(served_accounts)
 
     async def has_siblings(self, within: timedelta) -> bool:
         """True if more than one node was live within so long."""

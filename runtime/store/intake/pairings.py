@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, select
 from runtime.chat import pairing
 from runtime.contract import Address, Identity, NewId, Person, Role, Signal
 from runtime.domain.ids import digest
-from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, told
+from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, refuse, told
 from runtime.store.common import add, fact, same_account
 from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
@@ -29,6 +29,7 @@ CURRENT = select(*PAIRING_COLUMNS).where(pairings.c.expires_at > bindparam("now"
 PENDING_PAIRINGS = CURRENT.order_by(pairings.c.created_at, pairings.c.identity)
 OF_CODE = CURRENT.where(pairings.c.code_hash == bindparam("h"))
 LOCKED_CODE = OF_CODE.with_for_update()
+LOCKED_WAITING = CURRENT.where(pairings.c.identity == bindparam("i")).with_for_update()
 DROP_OLD = delete(pairings).where(pairings.c.expires_at <= bindparam("now"))
 INVITE = add(pairings).on_conflict_do_nothing().returning(pairings.c.identity)
 TRIES_OF = select(pairing_tries.c.tries, pairing_tries.c.since).where(pairing_tries.c.actor == bindparam("a"))
@@ -93,10 +94,51 @@ def pair(
     rows = yield LOCKED_CODE, asked
     if not rows:
         return (yield from _missed(by, actor, now))
-    identity, own_name, address = rows[0][:3]
+    yield FORGIVE, {"a": by.id}
+    return (yield from _paired(rows[0], name, role, by, actor, given, now, new_id))
+
+
+def let_in(
+    identity: Identity,
+    name: str,
+    role: Role | None,
+    by: Person,
+    actor: str,
+    given: Collection[str],
+    now: datetime,
+    new_id: NewId,
+) -> Op[Paired | None]:
+    """As `pair`, by whom an owner sees in the list: no code is entered."""
+    yield from last_asked(identity)  # the card is locked before the code, as everywhere
+    rows = yield LOCKED_WAITING, {"now": micros(now), "i": identity}
+    return (yield from _paired(rows[0], name, role, by, actor, given, now, new_id)) if rows else None
+
+
+def turn_away(
+    identity: Identity, by: Person, actor: str, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...] | None]:
+    """Refuse somebody who waits, as *No* on their card does."""
+    yield from last_asked(identity)
+    rows = yield LOCKED_WAITING, {"now": micros(now), "i": identity}
+    if not rows:
+        return None
+    _, own_name, address = rows[0][:3]
+    return (yield from refuse(identity, own_name, Address.parse(address), by, actor, now, new_id))
+
+
+def _paired(
+    row: Sequence[Any],
+    name: str,
+    role: Role | None,
+    by: Person,
+    actor: str,
+    given: Collection[str],
+    now: datetime,
+    new_id: NewId,
+) -> Op[Paired]:
+    identity, own_name, address = row[:3]
     who = yield from known_as(Identity(identity), name.strip(), own_name, role, given, now, new_id)
     yield DROP_CODE, {"i": identity}
-    yield FORGIVE, {"a": by.id}
     yield from fact(now, "paired", actor, identity, f"{who.name}, {who.role.word}")
     there = Address.parse(address)
     yield from told(pairing.welcome(who), there, now, new_id)

@@ -36,6 +36,7 @@ from runtime.store.schema import (
     approvals,
     cooldowns,
     deliveries,
+    invitations,
     modes,
     nodes,
     parts,
@@ -117,6 +118,10 @@ FORGET_PINGS = delete(pings)
 FORGET_COOLDOWNS = delete(cooldowns)
 FREE_ROLES = update(roles).values(node=None, fence=roles.c.fence + LIVES)
 NEW_FENCES = update(sessions).values(fence=sessions.c.fence + LIVES)
+# A link that was used since would work a second time, for whoever finds it.
+REVOKE_INVITATIONS = (
+    update(invitations).where(invitations.c.ended_at.is_(None)).values(ending="revoked", ended_at=bindparam("at"))
+)
 FREE_LANES = (
     update(sessions)
     .where(is_word(sessions.c.state, "running"))
@@ -131,6 +136,7 @@ def _end_the_old_life(now: datetime) -> Op[None]:
     yield FORGET_COOLDOWNS, {}
     yield NEW_FENCES, {}
     yield FREE_LANES, {"at": micros(now)}
+    yield REVOKE_INVITATIONS, {"at": micros(now)}
 
 
 # -------------------------------------------------------------------------------------------------------- deliveries

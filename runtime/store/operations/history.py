@@ -75,9 +75,15 @@ TOUCHED = select(
     exists().where(signals.c.address == bindparam("room"), *taken_in),
     exists().where(deliveries.c.address == bindparam("room")),
 )
-# A message that changes, such as a card whose Undo is over, is nothing new.
-LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(
-    deliveries.c.address == bindparam("room"), deliveries.c.edits.is_(None)
+# A message that changes, such as a card whose Undo is over, is nothing new. By the time at which it was written, so that a
+# room of 100,000 messages costs what one of ten does.
+LAST_SHOWN = (
+    select(deliveries.c.settled_at)
+    .where(
+        deliveries.c.address == bindparam("room"), deliveries.c.edits.is_(None), deliveries.c.settled_at.is_not(None)
+    )
+    .order_by(deliveries.c.created_at.desc())
+    .limit(1)
 )
 ASKED_HERE = (
     select(func.count())
@@ -119,6 +125,36 @@ PARTS_SHOWN = (
     .order_by(deliveries.c.created_at.desc(), parts.c.ordinal.desc())
     .limit(bindparam("n", type_=Integer))
 )
+# The times of what comes next after an instant: where a page that begins there has to end.
+SAID_AFTER = (
+    select(signals.c.accepted_at)
+    .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at > bindparam("after"))
+    .order_by(signals.c.accepted_at)
+    .limit(bindparam("n", type_=Integer))
+)
+WRITTEN_AFTER = (
+    select(deliveries.c.created_at)
+    .where(
+        deliveries.c.address == bindparam("room"),
+        deliveries.c.edits.is_(None),
+        deliveries.c.created_at > bindparam("after"),
+    )
+    .order_by(deliveries.c.created_at)
+    .limit(bindparam("n", type_=Integer))
+)
+PLACE_OF_SAID = select(signals.c.accepted_at).where(
+    signals.c.id == bindparam("entry"), signals.c.address == bindparam("room"), *said
+)
+PLACE_OF_SHOWN = (
+    select(parts.c.shown_at)
+    .join(deliveries, parts.c.delivery_id == deliveries.c.id)
+    .where(
+        parts.c.delivery_id == bindparam("entry"),
+        parts.c.ordinal == bindparam("ordinal", type_=Integer),
+        is_word(parts.c.state, "shown"),
+        deliveries.c.address == bindparam("room"),
+    )
+)
 EDITED = (
     select(deliveries.c.edits, deliveries.c.ordinal, parts.c.body, deliveries.c.origin)
     .join(parts, parts.c.delivery_id == deliveries.c.id)
@@ -141,6 +177,8 @@ class _Changed(NamedTuple):
 
 
 UNCHANGED: Final = _Changed(0)
+ORDINAL_DIGITS: Final = 10
+"""Of the number of a part; what is longer is none."""
 REACTED: Final = "reacted:"
 """Begins the origin of a reaction."""
 
@@ -192,7 +230,7 @@ def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
         words = yield FIRST_WORDS, {"room": address}
         shown = yield LAST_SHOWN, {"room": address}
         asked = yield ASKED_HERE, {"room": address}
-        at = moment(max(last, shown[0][0] or 0))
+        at = moment(max(last, shown[0][0] if shown else 0))
         kept = marks.get(address, UNMARKED)
         unread = 0 < kept.read_at < micros(at)
         named = kept.title or title(words[0][0])
@@ -273,7 +311,35 @@ def view(address: Address, before: datetime | None, limit: int, now: datetime) -
     entries, edited = yield from timeline(address, before, limit, summarised=bool(summarised))
     here = mode_of(row) if row[0] else NORMAL
     mode = "" if here.mode is Mode.NORMAL else here.mode.value
-    return View(tuple(entries), bool(works or waits), mode, here.until, here.person_name, edited)
+    return View(tuple(entries), bool(works or waits), mode, here.until, here.person_name, edited, before is None)
+
+
+def page_after(address: Address, after: int, limit: int, now: datetime) -> Op[View]:
+    """A page of what comes next after an instant, in microseconds, and some before it, so that nothing is missing between."""
+    end = yield from _end_after(address, after, limit * 2 // 5)
+    return (yield from view(address, end, limit, now))
+
+
+def page_around(address: Address, entry_id: str, limit: int, now: datetime) -> Op[View]:
+    """A page with an entry in its midst; without entries where the room has none of that name."""
+    delivery, dot, ordinal = entry_id.rpartition(".")
+    if dot and ordinal.isascii() and ordinal.isdecimal() and len(ordinal) < ORDINAL_DIGITS:
+        rows = yield PLACE_OF_SHOWN, {"room": str(address), "entry": delivery, "ordinal": int(ordinal)}
+    else:
+        rows = yield PLACE_OF_SAID, {"room": str(address), "entry": entry_id}
+    if not rows:
+        return View((), busy=False)
+    end = yield from _end_after(address, rows[0][0], limit // 4)
+    return (yield from view(address, end, limit, now))
+
+
+def _end_after(address: Address, after: int, each: int) -> Op[datetime | None]:
+    """The end of a page with at most `each` of what people and of what the agent said after an instant; None at the newest."""
+    key = {"room": str(address), "after": after, "n": each}
+    said_rows = yield SAID_AFTER, key
+    written_rows = yield WRITTEN_AFTER, key
+    ends = [rows[-1][0] for rows in (said_rows, written_rows) if len(rows) == each]
+    return moment(min(ends) + 1) if ends else None
 
 
 def last_page(found: list[Found], limit: int) -> list[Found]:
@@ -351,8 +417,20 @@ class HistoryStore(Base):
     async def is_untouched(self, address: Address) -> bool:
         return await self._driver.read(lambda: is_untouched(address))
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         now = self._driver.now()
+        if around:
+            return await self._driver.read(lambda: page_around(address, around, limit, now))
+        if after is not None:
+            return await self._driver.read(lambda: page_after(address, micros(after), limit, now))
         return await self._driver.read(lambda: view(address, before, limit, now))
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:

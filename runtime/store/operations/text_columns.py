@@ -232,6 +232,13 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "participation": {"address": OWN_ADDRESS},
     "pairings": {"identity": PERSON_ID, "name": SAID, "address": OWN_ADDRESS, "code_hash": HASH},
     "pairing_tries": {"actor": PERSON_ID},
+    "invitations": {
+        "id": OWN_ID,
+        "token_hash": HASH,
+        "made_by": CALLED,
+        "ending": OWN_WORD,
+        "used_by": PERSON_ID,
+    },
     "pauses": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS},
     "aliases": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "moved_to": OWN_ADDRESS},
     "room_marks": {"owner": PERSON_ID, "address": OWN_ADDRESS, "title": SAID},

@@ -22,8 +22,9 @@ T = TypeVar("T")
 PERSON_COLUMNS = (people.c.id, people.c.name, people.c.role, people.c.link_hash)
 ALL_PEOPLE = select(*PERSON_COLUMNS).order_by(people.c.name)
 PERSON_NAMED = select(*PERSON_COLUMNS).where(people.c.name == bindparam("n"))
+OWNERS_NOW = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id)
 # Locked together, so that two nodes never take the last two owners away at the same moment.
-OWNERS = select(people.c.id).where(people.c.role == int(Role.OWNER)).order_by(people.c.id).with_for_update()
+OWNERS = OWNERS_NOW.with_for_update()
 LINKED = select(*PERSON_COLUMNS).where(people.c.link_hash == bindparam("h"))
 TAKEN = select(identities.c.identity).where(identities.c.identity == bindparam("i"))
 SET_ROLE = update(people).where(people.c.name == bindparam("n")).values(role=bindparam("new_role"))
@@ -84,8 +85,9 @@ def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | Un
     return Person(who.id, who.name, role)
 
 
-def is_the_last_owner(who: Person) -> Op[bool]:
-    owners = yield OWNERS, {}
+def is_the_last_owner(who: Person, *, looks: bool = False) -> Op[bool]:
+    """True if nobody would be left to manage people; `looks`: for a read, which locks nobody."""
+    owners = yield (OWNERS_NOW if looks else OWNERS), {}
     return [row[0] for row in owners] == [who.id]
 
 

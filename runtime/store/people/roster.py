@@ -1,43 +1,31 @@
-"""The roster: people renamed, merged, signed out and removed, each in one transaction."""
+"""The roster: people renamed, signed out and removed, each in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
-from sqlalchemy import Column, Update, bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, select, update
 
-from runtime.contract import Person, PersonId, Role
+from runtime.contract import Person
 from runtime.policy.budgets import Scope
-from runtime.store.common import LOCK_LANE, fact, person, web_identity
-from runtime.store.memory.ending.owners import forget_person, merge_memories
+from runtime.store.common import LOCK_LANE, fact, person
+from runtime.store.memory.ending.owners import forget_person
 from runtime.store.people.people import is_the_last_owner
 from runtime.store.people.sessions import DROP_SESSIONS_OF
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
-    agent_rooms,
-    agents,
-    approvals,
     budgets,
     feedback,
-    grants,
     identities,
-    memories,
-    modes,
     pairing_tries,
     people,
-    person_summaries,
-    reservations,
     runs,
     schedules,
     sessions,
     signals,
     tasks,
     triggers,
-    usage,
-    votes,
     zones,
 )
 from runtime.store.sql.driver import Op, is_word, micros
@@ -90,58 +78,10 @@ END_TASKS = (
     .values(state="dropped", result=bindparam("why"), ended_at=bindparam("at"))
     .returning(tasks.c.id)
 )
-VOTED_TOO = delete(votes).where(
-    votes.c.person_id == bindparam("old"),
-    votes.c.approval_id.in_(select(votes.c.approval_id).where(votes.c.person_id == bindparam("new"))),
-)
-# A question names in its card and terms who asked for it beside its requester, and who alone may answer it.
-HAND_OVER_QUESTIONS = (
-    update(approvals)
-    .where(is_word(approvals.c.state, "pending"))
-    .values(
-        card=func.replace(approvals.c.card, bindparam("old"), bindparam("new")),
-        terms=func.replace(approvals.c.terms, bindparam("old"), bindparam("new")),
-    )
-)
-HAS_ZONE = select(zones.c.subject).where(zones.c.subject == bindparam("new"))
-
-
-def _handed(column: Column[str] | Column[str | None]) -> Update:
-    return update(column.table).where(column == bindparam("old")).values({column.name: bindparam("new")})
-
-
-HAND_OVER: Final[Sequence[Update]] = tuple(
-    _handed(column)
-    for column in (
-        identities.c.person_id,
-        votes.c.person_id,
-        approvals.c.requester,
-        approvals.c.decided_by,
-        runs.c.requester,
-        signals.c.person_id,
-        usage.c.person_id,
-        reservations.c.person_id,
-        schedules.c.owner,
-        tasks.c.posted_by,
-        triggers.c.owner,
-        agents.c.made_by,
-        agent_rooms.c.set_by,
-        modes.c.person,
-        modes.c.set_by,
-        grants.c.person,
-        memories.c.by_person,
-        person_summaries.c.changed_by,
-        feedback.c.person_id,
-    )
-)
-"""Every column that says who it was, but those of which a person has at most one row."""
-HAND_OVER_ZONE = _handed(zones.c.subject)
-# Conversations of the page belong to the identity under which their person speaks there.
-HAND_OVER_ROOMS: Final = (_handed(signals.c.actor), _handed(schedules.c.actor), _handed(triggers.c.actor))
 
 
 def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    who = yield from _named(old)
+    who = yield from locked_named(old)
     if who is None:
         return Unmoved.NOBODY
     if old != new and (yield PERSON_NAMED_LOCKED, {"n": new}):
@@ -152,7 +92,7 @@ def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved
 
 
 def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    who = yield from _named(name)
+    who = yield from locked_named(name)
     if who is None:
         return Unmoved.NOBODY
     yield SIGN_OUT, {"who": who.id}
@@ -164,7 +104,7 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> Op[Person | Unmoved]:
     """Remove a person with what was kept for them; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
     Questions that they caused are for others to answer. `even_last`: also the last owner, who was not when they were forgotten."""
-    who = yield from _named(name)
+    who = yield from locked_named(name)
     if who is None:
         return Unmoved.NOBODY
     if not even_last and (yield from is_the_last_owner(who)):
@@ -203,38 +143,6 @@ def _unasked(who: Person, actor: str, now: datetime) -> Op[None]:
             yield from fact(now, "not answered", actor, signal, f"{who.name} was removed")
 
 
-def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    """One person from now on, with the name, the role and the web link of `into`."""
-    who, other = (yield from _named(name)), (yield from _named(into))
-    if who is None or other is None:
-        return Unmoved.NOBODY
-    if other.role is not Role.OWNER and (yield from is_the_last_owner(who)):
-        return Unmoved.LAST_OWNER
-    yield FORGET_TRIES, {"who": who.id}
-    yield FORGET, {"who": who.id}
-    yield from _handed_over(who.id, other.id, now)
-    voices = {"old": web_identity(who), "new": web_identity(other)}
-    for statement in HAND_OVER_ROOMS:
-        yield statement, voices
-    yield from fact(now, "person merged", actor, into, f"{name}, {who.role.word}")
-    return other
-
-
-def _handed_over(old: PersonId, new: PersonId, now: datetime) -> Op[None]:
-    both = {"old": old, "new": new}
-    yield VOTED_TOO, both
-    for who in (old, new):  # made anew of the usage of both
-        yield FORGET_BUDGETS, {"who": who}
-    for statement in (*HAND_OVER, HAND_OVER_QUESTIONS):
-        yield statement, both
-    if (yield HAS_ZONE, {"new": new}):
-        yield FORGET_ZONE, {"who": old}
-    else:
-        yield HAND_OVER_ZONE, both
-    yield from merge_memories(old, new, now)
-    yield FORGET_ABSENCE, {"who": old}  # whoever is known by another name too is here
-
-
-def _named(name: str) -> Op[Person | None]:
+def locked_named(name: str) -> Op[Person | None]:
     rows = yield PERSON_NAMED_LOCKED, {"n": name}
     return person(rows[0]) if rows else None

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, select
 from runtime.contract import Identity, Person
 from runtime.store.common import fact, person, web_identity
 from runtime.store.logins.rows import KEEP_LOGIN, KEPT_COLUMNS, SESSION_LOGIN, NewGrant
+from runtime.store.protocol.people import BrowserSession
 from runtime.store.schema import identities, logins, people
 from runtime.store.sql.driver import Op, micros, moment
 
@@ -28,6 +29,16 @@ DROP_OLD_SESSIONS = delete(logins).where(IS_SESSION, logins.c.signed_in_at < bin
 DROP_SESSIONS_OF = delete(logins).where(
     IS_SESSION,
     logins.c.signed_in_by.in_(select(identities.c.identity).where(identities.c.person_id == bindparam("who"))),
+)
+
+SESSION_ID_CHARS: Final = 12
+"""Of the hash of a session's token: as many as tell the sessions of one person apart."""
+SESSIONS_OF = (
+    select(logins.c.name, logins.c.issuer, logins.c.signed_in_at)
+    .join(identities, identities.c.identity == logins.c.signed_in_by)
+    .join(people, people.c.id == identities.c.person_id)
+    .where(IS_SESSION, people.c.name == bindparam("n"), logins.c.signed_in_at >= bindparam("since"))
+    .order_by(logins.c.signed_in_at.desc(), logins.c.name)
 )
 
 
@@ -70,3 +81,23 @@ def drop_session(name: str, by: str, why: str, now: datetime) -> Op[bool]:
     if rows:
         yield from fact(now, "signed out", by or rows[0][0], rows[0][0], why)
     return bool(rows)
+
+
+def sessions_of(name: str, now: datetime) -> Op[list[BrowserSession]]:
+    rows = yield SESSIONS_OF, {"n": name, "since": micros(now - SESSION_LIFE)}
+    return [BrowserSession(_id(row[0]), row[1], moment(row[2])) for row in rows]
+
+
+def end_session(name: str, which: str, actor: str, now: datetime) -> Op[bool]:
+    rows = yield SESSIONS_OF, {"n": name, "since": micros(now - SESSION_LIFE)}
+    meant = [row[0] for row in rows if _id(row[0]) == which]
+    ended = False
+    for one in meant:
+        ended = bool((yield DROP_SESSION, {"n": one})) or ended
+    if ended:
+        yield from fact(now, "signed out", actor, name, f"one browser, {which}")
+    return ended
+
+
+def _id(name: str) -> str:
+    return name.removeprefix(SESSION_LOGIN)[:SESSION_ID_CHARS]

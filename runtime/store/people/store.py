@@ -12,10 +12,12 @@ from runtime.contract import Address, Identity, NewId, Person, Role
 from runtime.domain.ids import digest
 from runtime.store.common import fact, whom
 from runtime.store.intake.listing import private_chat
-from runtime.store.intake.pairings import pair, pending
+from runtime.store.intake.pairings import let_in, pair, pending, turn_away
 from runtime.store.logins.rows import NewGrant
 from runtime.store.observer import UNOBSERVED, Observer
+from runtime.store.people import invitations
 from runtime.store.people.admission import admit
+from runtime.store.people.merging import merge, merging
 from runtime.store.people.people import (
     ONCE,
     add_person,
@@ -27,10 +29,18 @@ from runtime.store.people.people import (
     set_link,
     set_role,
 )
-from runtime.store.people.roster import merge, remove, rename, sign_out
-from runtime.store.people.sessions import drop_session, keep_session, session, session_name
+from runtime.store.people.roster import remove, rename, sign_out
+from runtime.store.people.sessions import drop_session, end_session, keep_session, session, session_name, sessions_of
 from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
-from runtime.store.protocol.people import Admission, Unadmitted
+from runtime.store.protocol.people import (
+    Admission,
+    BrowserSession,
+    Invitation,
+    Joined,
+    Merging,
+    Unadmitted,
+    Unjoined,
+)
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Driver, MakeOp
 
@@ -147,6 +157,17 @@ class PeopleStore(Base):
         now = self.now()
         return await self._changed(lambda: merge(name, into, actor, now))
 
+    async def merging(self, name: str, into: str) -> Merging | Unmoved:
+        return await self._driver.read(lambda: merging(name, into))
+
+    async def sessions_of(self, name: str) -> list[BrowserSession]:
+        now = self.now()
+        return await self._driver.read(lambda: sessions_of(name, now))
+
+    async def end_session(self, name: str, which: str, *, actor: str) -> bool:
+        now = self.now()
+        return await self._changed(lambda: end_session(name, which, actor, now))
+
     async def pairings(self) -> list[Pairing]:
         now = self.now()
         return await self._driver.read(lambda: pending(now))
@@ -163,3 +184,33 @@ class PeopleStore(Base):
     ) -> Paired | Unpaired:
         now, who = self.now(), actor or by.name
         return await self._driver.write(lambda: pair(code, name, role, by, who, given, now, self._new_id))
+
+    async def let_in(
+        self, identity: Identity, name: str, role: Role | None, by: Person, *, actor: str, given: Collection[str] = ()
+    ) -> Paired | None:
+        now = self.now()
+        return await self._driver.write(lambda: let_in(identity, name, role, by, actor, given, now, self._new_id))
+
+    async def turn_away(self, identity: Identity, by: Person, *, actor: str) -> tuple[Address, ...] | None:
+        now = self.now()
+        return await self._driver.write(lambda: turn_away(identity, by, actor, now, self._new_id))
+
+    async def make_invitation(self, role: Role, within: timedelta, *, actor: str) -> tuple[Invitation, str]:
+        now, which, token = self.now(), self._new_id(), token_urlsafe(TOKEN_BYTES)
+        made = await self._driver.write(lambda: invitations.make(which, token, role, within, actor, now))
+        return made, token
+
+    async def invitations(self) -> list[Invitation]:
+        return await self._driver.read(invitations.listed)
+
+    async def invitation(self, token: str) -> Invitation | Unjoined:
+        now = self.now()
+        return await self._driver.read(lambda: invitations.of_token(token, now))
+
+    async def revoke_invitation(self, which: str, *, actor: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: invitations.revoke(which, actor, now))
+
+    async def join_by(self, token: str, name: str, *, given: Collection[str] = ()) -> Joined | Unjoined:
+        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
+        return await self._changed(lambda: invitations.join(token, name, fresh, given, now, self._new_id))

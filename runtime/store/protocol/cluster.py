@@ -70,6 +70,9 @@ class Cluster(Protocol):
     async def named_accounts(self) -> list[tuple[str, str, str]]:
         """Channel, identity and name of each account that was ever at work, by the name of its last time."""
 
+    async def served_accounts(self) -> list[tuple[str, str]]:
+        """Channel and identity of each account whose courier some node has at this moment."""
+
     async def shift(self, by: timedelta) -> None:
         """The clock was set by so much: move with it what waits for its time. For a store of one node."""
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from runtime.contract import (
     NodeId,
     SessionKey,
 )
+
+COURIER_ROLE: Final = "courier"
+"""First word of the role of an account's courier; its channel and its identity follow: `courier:slack:T1`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -64,6 +64,91 @@ class Unmoved(StrEnum):
     NOBODY = "nobody"  # nobody has that name
     TAKEN = "taken"  # somebody else has the new one
     LAST_OWNER = "last owner"  # nobody would be left to manage people
+    THEMSELVES = "themselves"  # one person can't be merged with themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """Two people who may become one. `moves`: numbers of what would be the second one's, by a word for it."""
+
+    person: Person
+    into: Person
+    moves: Mapping[str, int]
+
+
+class Ending(StrEnum):
+    """End of an invitation."""
+
+    NONE = ""
+    USED = "used"
+    REVOKED = "revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link by which somebody who isn't known yet joins, once. `joined` is the name of who did."""
+
+    id: str
+    role: Role
+    made_by: str
+    made_at: datetime
+    expires_at: datetime
+    ending: Ending = Ending.NONE
+    ended_at: datetime | None = None
+    joined: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Somebody who used an invitation. `token`: of their lasting link, for their browser alone."""
+
+    person: Person
+    token: str
+
+
+class Unjoined(StrEnum):
+    """Reason an invitation lets nobody in."""
+
+    UNKNOWN = "unknown"
+    USED = "used"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """A browser that signed in at a provider. `id` is the beginning of its stored hash."""
+
+    id: str
+    issuer: str
+    since: datetime
+
+
+class Invitations(Protocol):
+    """Links by which people join, and strangers who are let in or turned away by a button."""
+
+    async def make_invitation(self, role: Role, within: timedelta, *, actor: str) -> tuple[Invitation, str]:
+        """A new one with its token, which is stored as a hash alone."""
+
+    async def invitations(self) -> list[Invitation]:
+        """Open ones, and those that ended within a month; the newest first."""
+
+    async def invitation(self, token: str) -> Invitation | Unjoined:
+        """One that still works, or why it doesn't."""
+
+    async def revoke_invitation(self, which: str, *, actor: str) -> bool:
+        """End one that is open; false where it isn't."""
+
+    async def join_by(self, token: str, name: str, *, given: Collection[str] = ()) -> Joined | Unjoined:
+        """Use an invitation: a new person, with a number behind a name that is taken or `given` something. Of two at once one joins."""
+
+    async def let_in(
+        self, identity: Identity, name: str, role: Role | None, by: Person, *, actor: str, given: Collection[str] = ()
+    ) -> Paired | None:
+        """Pair somebody who waits with a pairing code, without it. None where they wait no more."""
+
+    async def turn_away(self, identity: Identity, by: Person, *, actor: str) -> tuple[Address, ...] | None:
+        """Refuse somebody who waits: they are told, and nobody is asked about them for a day. None as above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +200,7 @@ class Guests(Protocol):
         """Record that somebody was not let in; `who` is an identity, or empty where nobody vouches for it."""
 
 
-class People(Links, Guests, Protocol):
+class People(Links, Guests, Invitations, Protocol):
     """Known people. `actor` is who changes it, for the audit: a person's name, `settings`, or `command line of USER`."""
 
     async def people(self) -> list[Known]:
@@ -151,6 +236,15 @@ class People(Links, Guests, Protocol):
 
     async def merge(self, name: str, into: str, *, actor: str) -> Person | Unmoved:
         """Make the person `name` one with `into`, who keeps their own name, role and link."""
+
+    async def merging(self, name: str, into: str) -> Merging | Unmoved:
+        """Tell what a merge would do, and change nothing."""
+
+    async def sessions_of(self, name: str) -> list[BrowserSession]:
+        """Browsers in which they are signed in by a provider, the newest first."""
+
+    async def end_session(self, name: str, which: str, *, actor: str) -> bool:
+        """Sign them out in one of those browsers; false where it isn't signed in."""
 
     async def pairings(self) -> list[Pairing]:
         """Pairings that wait for a code to be entered, oldest first."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, case, delete, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, literal_column, or_, select, union_all, update
 
 from runtime.contract import (
     AssistantTurn,
@@ -22,6 +22,7 @@ from runtime.contract import (
     files_of,
 )
 from runtime.domain.runs import NOT_DONE
+from runtime.domain.schedules import NO_MODEL
 from runtime.store.common import add
 from runtime.store.protocol import Counted, Heard, History, Summary, SummaryKind
 from runtime.store.schema import approvals, runs, sessions, signals, steps, summaries, turns, usage
@@ -143,15 +144,30 @@ NUMBERED = TURNS_SINCE.add_columns(turns.c.number, turns.c.run_id, turns.c.at)
 ONE_CALL = TURNS.add_columns(turns.c.number, turns.c.run_id, turns.c.at).where(
     or_(turns.c.number == bindparam("call"), turns.c.number == bindparam("result"))
 )
-OPEN = (
-    select(steps.c.turn)
+_LIVE = (runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready"))
+_OPEN = (
+    select(steps.c.turn, literal_column("1"))
     .join(runs, runs.c.id == steps.c.run_id)
-    .where(
-        runs.c.session == bindparam("s"),
-        is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(steps.c.state, *NOT_DONE),
-    )
+    .where(*_LIVE, is_word(steps.c.state, *NOT_DONE))
 )
+# Where its model spoke last. A call that we made in its place was not read by it, and a summary tells in `result` what it is.
+_spoke = (
+    select(func.coalesce(func.max(steps.c.turn), literal_column("-1")))
+    .where(
+        steps.c.run_id == runs.c.id,
+        is_word(steps.c.kind, "model"),
+        steps.c.tool != literal_column(f"'{NO_MODEL}'"),
+        steps.c.result == literal_column("''"),
+    )
+    .scalar_subquery()
+)
+_UNREAD = (
+    select(turns.c.number, literal_column("0"))
+    .join(runs, runs.c.id == turns.c.run_id)
+    .where(*_LIVE, turns.c.session == bindparam("s"), turns.c.number > _spoke, is_read)
+)
+AHEAD = union_all(_OPEN, _UNREAD)
+"""Turns that runs have yet to read: with 1 where a call waits there, with 0 where all behind their model's last words stands."""
 
 
 def history(session: SessionKey, since: int) -> Op[History]:
@@ -159,7 +175,7 @@ def history(session: SessionKey, since: int) -> Op[History]:
 
     What waits is read first: a click may come in between, and what it decided is then told as well as waited for.
     """
-    waits = yield OPEN, {"s": session}
+    ahead = yield AHEAD, {"s": session}
     found = yield NEWEST, {"s": session, "since": since}
     summary = next((Summary(since, upto, SummaryKind(kind), *rest) for _, upto, kind, *rest in found), None)
     carried = (yield from _carried(session, summary)) if summary else []
@@ -167,9 +183,9 @@ def history(session: SessionKey, since: int) -> Op[History]:
     behind = [row[-1] for row in rows[:1] if summary and row[-3] <= summary.upto]  # the last turn that is condensed
     told = [*carried, *((turn_of(row[:-3]), *row[-3:]) for row in rows[len(behind) :])]
     known, numbers, of_runs, at = ([one[place] for one in told] for place in range(4))
-    is_open = frozenset(row[0] for row in waits)
+    waits, unread = (frozenset(number for number, is_open in ahead if is_open == one) for one in (1, 0))
     before = behind[0] if behind else 0
-    return History(known, since, numbers, summary, is_open, of_runs, at, before, len(carried))
+    return History(known, since, numbers, summary, waits, of_runs, at, before, len(carried), unread)
 
 
 def _carried(session: SessionKey, summary: Summary) -> Op[list[tuple[Turn, int, str, int]]]:

@@ -1,10 +1,10 @@
-"""Tables of people, their accounts on channels, and codes that let them in."""
+"""Tables of people, their accounts on channels, and what lets others in: codes and invitations."""
 
 from __future__ import annotations
 
 from sqlalchemy import Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
-from runtime.store.tables.columns import maybe_words, metadata, number, words
+from runtime.store.tables.columns import maybe_number, maybe_words, metadata, number, words
 
 people = Table(
     "people",
@@ -66,4 +66,20 @@ zones = Table(
     metadata,
     words("subject", primary_key=True),
     words("zone"),
+)
+
+# A link by which somebody who isn't known yet joins, once. `ending` tells how it went: used, by `used_by`, or revoked.
+invitations = Table(
+    "invitations",
+    metadata,
+    words("id", primary_key=True),
+    words("token_hash"),
+    number("role"),
+    words("made_by"),
+    number("made_at"),
+    number("expires_at"),
+    words("ending"),
+    maybe_number("ended_at"),
+    maybe_words("used_by"),
+    UniqueConstraint("token_hash"),
 )

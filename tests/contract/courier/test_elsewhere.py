@@ -7,11 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Address
+from bot.accounts.lookup import RoomLookup
+from bot.accounts.naming import Accounts
+from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.delivery import context
 from runtime.delivery import courier as module
 from runtime.delivery.couriers import Couriers
-from tests.contract.courier.stage import Stage, address
+from runtime.errors import Rejected
+from runtime.store.protocol import NewDelivery
+from tests.contract.courier.stage import ACCOUNT, Stage, address
 from tests.contract.courier.test_duty import running
 
 
@@ -80,3 +84,23 @@ async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) ->
         couriers.look_around()
         await until_seen(any_stage, 3)
     assert [any_stage.seen(f"r{number}") for number in range(3)] == [["0"], ["1"], ["2"]]
+
+
+async def test_a_node_without_the_account_posts_by_the_name_that_another_one_has_for_it(any_stage: Stage) -> None:
+    """It took the run of a node that was killed, say."""
+    store = any_stage.store
+    rooms = RoomLookup(Accounts(), (), store.cluster, within=timedelta())
+    here = Couriers([], store.outbox, accounts=rooms)
+    hello = NewDelivery(DeliveryId("d1"), "posted:1", 0, Kind.REPORT, address(), Content("hello"))
+    assert await rooms.found("fake:work/r1") is None
+    with pytest.raises(Rejected, match="No account here serves"):
+        await here.post(hello)
+    await store.cluster.note_account("fake", "work", ACCOUNT)
+    serving = await any_stage.courier(lease=await any_stage.lease(alone=False))
+    async with running(serving):
+        await until_on_duty(Couriers([serving], store.outbox))
+        assert await store.cluster.served_accounts() == [("fake", ACCOUNT)]
+        assert await rooms.found("fake:work/r1") == address()
+        assert await here.post(hello)
+        serving.nudge(address())
+        await until_seen(any_stage, 1)

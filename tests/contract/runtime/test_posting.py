@@ -11,11 +11,13 @@ import pytest
 from runtime.contract import Address, Call, Content, ToolTurn
 from runtime.delivery.posting import RoomPosting
 from runtime.domain.ids import new_id
+from runtime.errors import Retryable
 from runtime.guard.door import OPEN_DOOR
 from runtime.policy.rules import SHIPPED
 from runtime.store.protocol import NewDelivery
 from tests.contract.runtime.stage import LEASE, PATIENCE, Process, ServingAll, Stage, address, crash_at
 from tests.contract.runtime.strict import Planned
+from tools.kit.rooms import AS_STORED, Rooms
 from tools.posting.messages import posting_tools
 
 ELSEWHERE: Final = "web:main/other1"
@@ -25,7 +27,17 @@ def send(to: str = "here", text: str = "Hello there.", number: int = 1, **more: 
     return Call(f"c{number}", "channel_send", json.dumps({"to": to, "text": text, **more}))
 
 
-async def life(stage: Stage, *plan: Call | tuple[Call, ...], **given: Any) -> Process:
+class NotConnected:
+    """Rooms of an account that doesn't connect."""
+
+    def known(self, text: str) -> Address | None:
+        return None
+
+    async def found(self, text: str) -> Address | None:
+        raise Retryable("slack:work isn't connected. Its token is refused.")
+
+
+async def life(stage: Stage, *plan: Call | tuple[Call, ...], rooms: Rooms = AS_STORED, **given: Any) -> Process:
     """A process whose agent posts messages."""
     made: list[Process] = []
 
@@ -39,7 +51,7 @@ async def life(stage: Stage, *plan: Call | tuple[Call, ...], **given: Any) -> Pr
         new_id=new_id,
         door=lambda: OPEN_DOOR,
     )
-    every: list[Any] = posting_tools(posting, address_at=Address.parse, named=str)
+    every: list[Any] = posting_tools(posting, rooms=rooms, named=str)
     made.append(await stage.process(Planned(*plan, end="told"), every, rules=SHIPPED, **given))
     return made[0]
 
@@ -89,6 +101,36 @@ async def test_a_kill_anywhere_shows_it_once(any_stage: Stage, point: str) -> No
     screen = await any_stage.screen()
     assert sum("Hello there." in shown for shown in screen) == 1
     assert screen[-1] == "told"
+
+
+async def test_a_repeat_is_no_failure_though_its_account_is_away_by_then(any_stage: Stage) -> None:
+    """What the cut call put into the outbox is shown: the model isn't told otherwise."""
+    process = await life(any_stage, send("page:main/r2"), probe=crash_at("tool-finished"))
+    await process.say("greet the others")
+    await process.answer_all()
+    [question] = await any_stage.pending()
+    await process.click(question.id)
+    await process.until_crash()
+    any_stage.clock.advance(LEASE)
+    later = await life(any_stage, rooms=NotConnected())
+    later.ask(model := Planned(send("page:main/r2"), end="told"))
+    await later.answer_all()
+    assert [text for _, text in await posted(any_stage)] == ["Hello there."]
+    [told] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert "It is posted as message" in told
+
+
+async def test_an_account_that_is_not_connected_is_told_as_the_reason(stage: Stage) -> None:
+    process = await life(stage, rooms=NotConnected())
+    process.ask(model := Planned(send("slack:work/C1"), end="told"))
+    await process.say("go on")
+    await process.answer_all()
+    [question] = await stage.pending()
+    await process.click(question.id)
+    await process.answer_all()
+    [told] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert "slack:work isn't connected. Its token is refused." in told
+    assert await posted(stage) == []
 
 
 async def test_it_stands_before_the_answer_even_when_both_wait_to_be_shown(stage: Stage) -> None:

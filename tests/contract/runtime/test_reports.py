@@ -202,7 +202,7 @@ async def test_a_user_is_told_of_their_room_and_operators_of_all(stage: Stage) -
 
 
 async def report_desk(at: Desk) -> tuple[ReportOperations, Actor]:
-    def room(text: str) -> Address | None:
+    async def room(text: str) -> Address | None:
         found = Address.parse(text)
         return found if found.channel == "page" else None
 

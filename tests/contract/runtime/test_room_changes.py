@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Address, Author, Call, Entry, Features, Identity, ToolTurn
+from runtime.contract import Author, Call, Entry, Features, Identity, ToolTurn
 from runtime.delivery.changing import RoomChanges
 from runtime.delivery.posting import RoomPosting
 from runtime.domain.ids import new_id
@@ -16,6 +16,7 @@ from runtime.policy.rules import SHIPPED
 from runtime.store.protocol import NewDelivery
 from tests.contract.runtime.stage import ADA, LEASE, Page, Process, ServingAll, Stage, address, crash_at
 from tests.contract.runtime.strict import Planned
+from tools.kit.rooms import AS_STORED
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
 
@@ -48,7 +49,7 @@ async def life(stage: Stage, *plan: Call | tuple[Call, ...], features: Features 
     posting = RoomPosting(post=post, standing=outbox.standing, workspaces=stage.workspaces, new_id=new_id, door=door)
     changing = RoomChanges(outbox=outbox, change=change, features=lambda _: features, new_id=new_id, door=door)
     every: list[Any] = [
-        *posting_tools(posting, address_at=Address.parse, named=str),
+        *posting_tools(posting, rooms=AS_STORED, named=str),
         *changing_tools(changing),
     ]
     made.append(await stage.process(Planned(*plan, end="told"), every, rules=SHIPPED, **given))

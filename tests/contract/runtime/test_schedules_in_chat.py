@@ -52,10 +52,19 @@ class Chat:
 async def chat(stage: Stage, model: Model | None = None, rules: Sequence[Rule] = SHIPPED, **more: Any) -> Chat:
     process: Process
     timetable = LateTimetable(lambda: process.booking, lambda: OPEN_DOOR)
-    called = {OTHER: address("r2")}
-    tools: list[Any] = [list_files, *schedule_tools(timetable, address_at=called.get, named=named)]
+    tools: list[Any] = [list_files, *schedule_tools(timetable, rooms=OtherRoom(), named=named)]
     process = await stage.process(model or Demo(), tools, rules=rules, **more)
     return Chat(stage, process)
+
+
+class OtherRoom:
+    """One room has a name."""
+
+    def known(self, text: str) -> Address | None:
+        return address("r2") if text == OTHER else None
+
+    async def found(self, text: str) -> Address | None:
+        return self.known(text)
 
 
 def named(at: Address) -> str:

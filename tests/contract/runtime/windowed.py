@@ -39,7 +39,7 @@ class Windowed:
 
     def __init__(
         self,
-        says: Callable[[ModelRequest], str | Call] = lambda _: "Yes.",
+        says: Callable[[ModelRequest], str | Call | tuple[Call, ...]] = lambda _: "Yes.",
         condenses: Callable[[int], str] = lambda number: f"Record {number}: much was said.",
         window: int = WINDOW,
         counts: Callable[[ModelRequest], int] = lambda _: USAGE.input_tokens,
@@ -62,7 +62,9 @@ class Windowed:
             return ModelReply(self._condenses(len(self.summaries) + len(self.handoffs)), (), usage)
         self.requests.append(request)
         said = self._says(request)
-        return ModelReply(said, (), usage) if isinstance(said, str) else ModelReply("", (said,), usage)
+        if isinstance(said, str):
+            return ModelReply(said, (), usage)
+        return ModelReply("", said if isinstance(said, tuple) else (said,), usage)
 
 
 def heard(request: ModelRequest) -> str:

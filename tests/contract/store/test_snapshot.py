@@ -34,7 +34,7 @@ kept = pytest.mark.parametrize("url", ["file", "postgres"], indirect=True)
 """What is in memory ends with its process."""
 SINCE_SMALL_VECTORS: Final = (
     *("processes", "skill_locks", "triggers", "trigger_fires", "room_marks", "forgettings", "audit_signatures"),
-    *("event_cursors", "feedback", "tokens", "logins", "pushes", "peer_tasks", "deleted_rooms"),
+    *("event_cursors", "feedback", "tokens", "logins", "pushes", "peer_tasks", "deleted_rooms", "invitations"),
 )
 """Tables that came after revision 0038."""
 

@@ -57,6 +57,7 @@ from runtime.store.protocol import (
     Unmoved,
     Unpaired,
 )
+from runtime.store.protocol.people import BrowserSession, Invitation
 from runtime.store.store import Store
 from runtime.timeline.trail import Candidate, Thing, Trail
 
@@ -123,7 +124,7 @@ class FakeStore:
 
     known: dict[str, Known] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
-    invitations: dict[str, str] = field(default_factory=dict)
+    once: dict[str, str] = field(default_factory=dict)
     unpaired: list[Pairing] = field(default_factory=list)
     asked: list[Approval] = field(default_factory=list)
     moded: dict[Address, RoomMode] = field(default_factory=dict)
@@ -182,20 +183,26 @@ class FakeStore:
     async def invite(self, name: str, within: timedelta, *, actor: str) -> str | None:
         if name not in self.known:
             return None
-        self.invitations = {f"once-{name}": name}
+        self.once = {f"once-{name}": name}
         return f"once-{name}"
 
     async def invited(self, token: str) -> Person | None:
-        name = self.invitations.get(token)
+        name = self.once.get(token)
         return self.known[name].person if name else None
 
     async def redeem(self, token: str) -> str | None:
-        name = self.invitations.pop(token, "")
+        name = self.once.pop(token, "")
         return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}", actor="") else None
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         known = self.known.get(self.links.get(token, ""))
         return (known.person, Identity(f"web:{known.person.id}")) if known else None
+
+    async def invitations(self) -> list[Invitation]:
+        return []
+
+    async def sessions_of(self, name: str) -> list[BrowserSession]:
+        return []
 
     async def pairings(self) -> list[Pairing]:
         return self.unpaired
@@ -300,7 +307,15 @@ class FakeStore:
         asked = [row for row in self.asked if row.address == address and row.state is ApprovalState.PENDING]
         return RoomWork(next((row.state for row in self.ran if row.address == address), None), tuple(asked))
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         return View(tuple(self.said) if address == ROOM else (), self.working)
 
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:

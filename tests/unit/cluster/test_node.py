@@ -60,6 +60,9 @@ class Registry:
     async def named_accounts(self) -> list[tuple[str, str, str]]:
         raise NotImplementedError
 
+    async def served_accounts(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
     async def shift(self, by: timedelta) -> None:
         raise NotImplementedError
 

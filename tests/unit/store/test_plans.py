@@ -23,6 +23,7 @@ from runtime.store.operations import audit, figures, finding, history, operators
 from runtime.store.protocol import Stock
 from runtime.store.runs import claims, compacting, limits, run_begin
 from runtime.store.runs.closing import OPEN_RUNS
+from runtime.store.runs.turns import AHEAD
 from runtime.store.runs.waiting import timers, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
@@ -58,6 +59,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "timers whose time has come": (timers.DUE_TIMERS, {"now": "0", "n": 100}, "ix_waits_timers"),
     "what a run still waits for": (waits.SET_READY, {"run": "r7", "at": 1}, "pk_waits|autoindex_waits"),
     "open runs of a session": (OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "what runs of a session have yet to read": (AHEAD, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),
     "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),

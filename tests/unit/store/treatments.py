@@ -67,6 +67,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "participation": Treatment(("transcripts_days",)),
     "pairings": Treatment(until=OVER),
     "pairing_tries": Treatment(until="a code was right, or their person is removed"),
+    "invitations": Treatment(until=f"{OVER}, and a month more, with the next one", restored=Restored.MENDED),
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
     "room_marks": Treatment(("messages_days",)),

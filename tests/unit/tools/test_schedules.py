@@ -43,9 +43,13 @@ OTHER: Final = Address("slack", "T1", "C2")
 NAMES: Final = {"slack:work/C1": ROOM, "slack:work/C2": OTHER}
 
 
-def address_at(text: str) -> Address | None:
-    Address.parse(text)
-    return NAMES.get(text)
+class NamedRooms:
+    def known(self, text: str) -> Address | None:
+        Address.parse(text)
+        return NAMES.get(text)
+
+    async def found(self, text: str) -> Address | None:
+        return self.known(text)
 
 
 def named(address: Address) -> str:
@@ -90,7 +94,7 @@ async def desk() -> AsyncIterator[Desk]:
         quotas=lambda: Quotas(per_person=3),
         named=named,
     )
-    tools = {tool.spec.name: tool for tool in schedule_tools(booking, address_at=address_at, named=named)}
+    tools = {tool.spec.name: tool for tool in schedule_tools(booking, rooms=NamedRooms(), named=named)}
     roles = {"Vera": Role.VIEWER, "Uma": Role.USER, "Ugo": Role.USER, "Otto": Role.OPERATOR}
     made = {name: await store.people.add_person(name, role, [], actor="test") for name, role in roles.items()}
     yield Desk(store, tools, {name: person for name, person in made.items() if person})

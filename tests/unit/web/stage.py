@@ -126,7 +126,15 @@ class FakeHistory:
     async def is_untouched(self, address: Address) -> bool:
         return address not in self.owners and address not in self.entries
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
         self.read.append(limit)
         edited = {e.id: e.version for e in older[:-limit] if e.version}

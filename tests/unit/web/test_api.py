@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.web.adapter import IDEAS
+from adapters.web.ideas import IDEAS, idea_json
 from runtime.contract import (
     ApprovalId,
     Button,
@@ -90,7 +90,8 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "console": True,
             "provider": "",
             "banner": "Demo model",
-            "ideas": list(IDEAS),
+            "notice": "",
+            "ideas": [idea_json(one) for one in IDEAS],
             "text_limit": 100_000,
             "upload_limit": 50 * 1024 * 1024,
         }

@@ -48,9 +48,11 @@ class Summary:
 class History:
     """A conversation as a run knows it, from turn `since` on: what was condensed, and the turns after. `numbers` are theirs.
 
-    The first `carried` turns are calls from further back, with their results, that waited when that was condensed. `open`
-    are the numbers of turns whose content may still change, since a call waits there. `runs` and `at` tell the run of each
-    turn and when it was said, in microseconds; `before_at` when the one before was that follows those carried, 0 for none.
+    The first `carried` turns are calls from further back, with their results, that waited when that was condensed, or that the
+    model of their run had yet to read. `open` are the numbers of turns whose content may still change, since a call waits
+    there, and `unread` those of live runs behind the last words of their own model: others may have spoken since. `runs` and
+    `at` tell the run of each turn and when it was said, in microseconds; `before_at` when the one before was that follows those
+    carried, 0 for none.
     """
 
     turns: Sequence[Turn]
@@ -62,6 +64,7 @@ class History:
     at: Sequence[int] = ()
     before_at: int = 0
     carried: int = 0
+    unread: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

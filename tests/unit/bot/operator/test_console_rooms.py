@@ -66,7 +66,15 @@ async def test_a_room_tells_the_questions_that_wait_in_it() -> None:
 class Asking(FakeStore):
     """Parks with a question right after whatever is read first."""
 
-    async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
+    async def view(
+        self,
+        address: Address,
+        *,
+        before: datetime | None = None,
+        after: datetime | None = None,
+        around: str = "",
+        limit: int = 200,
+    ) -> View:
         seen = await super().view(address)
         self._park()
         return seen

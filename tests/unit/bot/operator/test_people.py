@@ -10,9 +10,11 @@ from functools import partial
 from typing import cast
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 from aiohttp.web import Request
 
-from bot.console.people_page import people
+from bot.console.people.pages import people
+from bot.console.people.person import merge, person
 from bot.operator.actor import Actor, owner_of
 from bot.operator.operations import Operations
 from bot.settings.sections.rooms import RoomTable
@@ -41,6 +43,11 @@ async def console(notifier: LocalNotifier | None = None) -> AsyncIterator[tuple[
     context = replace(context_of(FakeStore(), notifier), store=store, written=partial(written, SETTINGS))
     yield Operations(context, await owner_of(store.people, "")), store
     await store.close()
+
+
+def asked_for(name: str, query: str = "") -> Request:
+    """A request for somebody's page."""
+    return make_mocked_request("GET", f"/console/people/{name}{query}", match_info={"id": name})
 
 
 async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
@@ -97,19 +104,59 @@ async def test_only_owners_manage_people() -> None:
         ):
             with pytest.raises(Refusal, match="needs the role owner"):
                 await attempt
-        assert "Sign out" not in await people(cast("Request", None), for_bob)
+        assert "Sign out" not in await person(asked_for("Bob"), for_bob)
+        assert "api/invitations" not in await people(cast("Request", None), for_bob)
 
 
 async def test_the_page_offers_an_owner_to_change_people() -> None:
     async with console() as (do, store):
         await store.people.set_link("Bob", "token", actor="owner")
-        html = await people(cast("Request", None), do)
-    for verb in ("rename", "merge", "sign-out", "remove"):
+        listed = await people(cast("Request", None), do)
+        html = await person(asked_for("Bob"), do)
+    assert '<a href="/console/people/Bob">Bob</a>' in listed
+    assert '<a href="/console/people/%3Cb%3EEve">&lt;b&gt;Eve</a>' in listed
+    for verb in ("role", "rename", "link", "sign-out", "remove", "forget"):
         assert f'action="/console/api/people/Bob/{verb}"' in html
+    assert 'action="/console/people/Bob/merge"' in html
+    assert 'href="/console/people/Bob/data.zip"' in html
     assert 'data-ask="Remove Bob? They&#x27;ll have to be let in again."' in html
     assert "<b>Eve" not in html
     assert '<option value="">Choose…</option>' in html, "nobody is merged with by not looking"
-    assert re.search(r'<option value="Bob">Bob \(\w+', html)
+    assert re.search(r'<option value="Ada">Ada \(\w+', html)
+
+
+async def test_a_merge_says_first_what_will_happen() -> None:
+    async with console() as (do, store):
+        await store.people.set_role("Bob", Role.OPERATOR, actor="owner")
+        html = await merge(asked_for("Bob", "?into=%3Cb%3EEve"), do)
+        assert len(await store.people.people()) == 5
+    assert "The role operator of Bob goes. Both accounts have the role user." in html
+    assert "1 accounts and ways to sign in" in html
+    assert 'action="/console/api/people/Bob/merge"' in html
+    assert '<input type="hidden" name="into" value="&lt;b&gt;Eve">' in html
+
+
+async def test_an_invitation_is_a_link_and_a_code_that_are_told_once() -> None:
+    async with console() as (do, _):
+        made = await do.invite("viewer", "7d", "https://box.example:8443")
+        assert re.fullmatch(r"https://box\.example:8443/join/[\w-]{32}", made["url"])
+        assert made["qr"]["path"].count("M") > 200
+        assert (made["note"], made["role"], made["state"]) == ("", "viewer", "open")
+        here = await do.invite(at="http://127.0.0.1:8080")
+        assert "only works on this machine" in here["note"]
+        assert made["path"] not in str(await do.invitations())
+        for mistake, words in (
+            (do.invite("owner"), "A link can't make an owner"),
+            (do.invite("boss"), "is not a role"),
+            (do.invite("user", "90 days"), "at most 30 days"),
+            (do.invite("user", "yesterday"), "yesterday"),
+            (do.invite("user", "1d", "javascript:alert(1)//"), "must be the address of this page"),
+            (do.revoke_invitation("none"), "isn't open any more"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                await mistake
+        assert len(await do.invitations()) == 2
+        assert (await do.revoke_invitation(made["id"]))["told"].startswith("The invitation is revoked.")
 
 
 async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:

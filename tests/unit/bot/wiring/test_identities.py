@@ -91,6 +91,11 @@ class Learning:
     channel: str = "slack"
     account: str = "work"
     identity: str = ""
+    earlier: str = ""
+
+    @property
+    def expected(self) -> str:
+        return self.identity or self.earlier
 
 
 def test_addresses_go_both_ways_as_soon_as_the_account_is_known() -> None:

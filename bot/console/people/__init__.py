@@ -1,0 +1,1 @@
+"""The pages of people: who is known, who waits or is invited, and one person."""
