@@ -28,6 +28,7 @@ from bot.console.people import pages as people_pages
 from bot.console.people import person as person_pages
 from bot.console.runs import pages as run_pages
 from bot.console.settings import form as settings_form
+from bot.console.settings import keys as settings_keys
 from bot.console.settings import pages as settings_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
@@ -126,6 +127,8 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "schedule": schedules_page.schedule,
     "schedules": schedules_page.schedules,
     "setting": settings_form.setting,
+    "settings channels": settings_keys.channels,
+    "settings model": settings_keys.model,
     "settings": settings_pages.settings,
     "skills": skill_pages.skills,
     "task": tasks_page.task,

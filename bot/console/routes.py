@@ -66,6 +66,8 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/schedules/{id}", page("schedule")),
         web.get("/console/settings", page("settings")),
         web.get("/console/settings/{id}", page("setting")),
+        web.get("/console/settings-channels", page("settings channels")),
+        web.get("/console/settings-model", page("settings model")),
         web.get("/console/skills", page("skills")),
         web.get("/console/tasks", page("tasks")),
         web.get("/console/tasks/{id}", page("task")),

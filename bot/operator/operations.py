@@ -28,6 +28,7 @@ from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
 from bot.operator.settings.changing import ChangesApi
 from bot.operator.settings.confirming import ConfirmationApi
+from bot.operator.settings.keys import KeysApi
 from bot.operator.settings.reading import SettingsApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
@@ -59,6 +60,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     SettingsApi,
     ChangesApi,
     ConfirmationApi,
+    KeysApi,
     ScansApi,
     ModelsApi,
     AgentsApi,

@@ -84,7 +84,7 @@ def _list(told: View) -> Iterator[Html]:
         yield tag(
             "article",
             tag(
-                "h3",
+                "h2",
                 tag("a", row["name"], href=place_of(row["name"])),
                 " ",
                 tag("small", visible(row["called"], one_line=True)),
@@ -155,9 +155,9 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
         )
     others = [one for one in fields if one not in editable]
     if others:
-        yield tag("h2", "Only shown") if editable else None or Html("")
+        yield tag("h2", "Only shown")
         for one in others:
-            yield _shown(one)
+            yield _shown(one, may_edit=told["may_edit"])
 
 
 def when(fields: Sequence[View]) -> str:
@@ -196,7 +196,7 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
     yield tag("p", id=f"fault-{key}", class_="fault", hidden=True)
 
 
-def _shown(one: View) -> Html:
+def _shown(one: View, *, may_edit: bool) -> Html:
     """A setting that only the file may change: what it says, where, and why."""
     pairs = [
         ("Value", tag("code", visible(one["value"], one_line=True)) if one["value"] else "none"),
@@ -206,4 +206,22 @@ def _shown(one: View) -> Html:
         ("Reference", tag("code", one["reference"])),
         *([("Not here", legible(one["why"]))] if one["why"] else []),
     ]
-    return tag("article", tag("h3", tag("code", one["name"])), tag("p", one["doc"]), facts(pairs), class_="card plain")
+    form = _secret(one) if one["secret_name"] and may_edit else None
+    return tag(
+        "article", tag("h3", tag("code", one["name"])), tag("p", one["doc"]), facts(pairs), form, class_="card plain"
+    )
+
+
+def _secret(one: View) -> Html:
+    """The form that seals a secret, and never shows it."""
+    where = f"secret-{one['key']}"
+    return tag(
+        "form",
+        tag("label", f"A new value of {one['secret_name']}", for_=where),
+        tag("input", id=where, name="value", type="password", required=True, autocomplete="off"),
+        tag("div", tag("button", "Seal it", type="submit"), class_="buttons"),
+        method="post",
+        action=f"{ROOT}/secrets/{quote(one['secret_name'], safe='')}",
+        class_="edit",
+        data_plain=True,
+    )

@@ -81,17 +81,13 @@ def _search(words: str) -> Html:
 def _shortcuts(is_owner: bool) -> Html | None:
     if not is_owner:
         return None
-    links = (
-        ("A model and its key", "model-key"),
-        ("Connect a channel", "channels"),
-        ("Rules", "policy"),
-        ("Rooms", "rooms"),
+    ways = (
+        ("A model and its key", f"{SETTINGS_PLACE}-model"),
+        ("Connect a channel", f"{SETTINGS_PLACE}-channels"),
+        ("Rules", place_of("policy")),
+        ("Rooms", place_of("rooms")),
     )
-    return tag(
-        "p",
-        *(part for words, name in links for part in (tag("a", words, href=place_of(name)), " ")),
-        class_="shortcuts",
-    )
+    return tag("p", *(tag("a", words, href=place) for words, place in ways), class_="shortcuts")
 
 
 def _areas(told: View, is_owner: bool, *, is_open: bool) -> Iterator[Html]:

@@ -87,7 +87,7 @@ function faults(form, found) {
   return { others, first };
 }
 
-async function show(form, { focused = true } = {}) {
+async function show(form) {
   const { status, told } = await ask(`${form.getAttribute("action")}/try`, edit(form));
   if (status !== 200) throw new Error(told.error);
   const place = form.querySelector(".outcome");
@@ -121,7 +121,7 @@ async function show(form, { focused = true } = {}) {
   buttons.append(part("button", "Save", { type: "button", class: "main", "data-saves": "" }), part("button", "Leave it", { type: "button", "data-leaves": "" }));
   place.append(buttons);
   tell("This is the change of the file. Nothing is saved yet.");
-  if (focused) place.focus();
+  place.focus();
 }
 
 function saved(told) {
@@ -175,8 +175,9 @@ async function confirmed(form) {
 }
 
 /** A form whose answer is told, and which may need a confirmation first. */
-async function plain(form) {
-  const { status, told } = await ask(form.getAttribute("action"), Object.fromEntries(new FormData(form)));
+async function plain(form, pressed) {
+  tell("One moment…");
+  const { status, told } = await ask(form.getAttribute("action"), Object.fromEntries(new FormData(form, pressed)));
   if (status === NEEDS_LINK) {
     waiting = form;
     document.getElementById("confirmation").hidden = false;
@@ -190,11 +191,12 @@ async function plain(form) {
   said.focus();
 }
 
-async function doing(form, work) {
+async function doing(form, work, pressed = null) {
   const buttons = [...form.querySelectorAll("button")];
   try {
+    const done = work(form, pressed); // what was pressed counts, so it is read before it is switched off
     buttons.forEach((button) => (button.disabled = true));
-    await work(form);
+    await done;
   } catch (error) {
     tell(error.message, true);
     said.focus();
@@ -211,7 +213,7 @@ document.addEventListener(
     if (!work) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (form.reportValidity()) doing(form, work);
+    if (form.reportValidity()) doing(form, work, event.submitter);
   },
   { capture: true },
 );

@@ -21,6 +21,7 @@ from bot.operator.settings.rows import (
     takes_more,
     variable,
 )
+from bot.operator.settings.secret_names import secret_name
 from bot.operator.views import View
 from bot.settings.editing.classes import ORDERED, is_editable, why_shown
 from bot.settings.editing.edits import NO_SUCH, source_against
@@ -234,6 +235,7 @@ def _field(live: LiveSettings, name: str, row: View | None, said: Mapping[str, A
         "editable": editable,
         "why": shown["why"] or ("" if editable else source_against(name, settings)),
         "variable": variable(name),
+        "secret_name": secret_name(settings, name) if field.kind is FieldKind.SECRET else "",
         "takes_effect": takes_effect(live, name),
     }
 

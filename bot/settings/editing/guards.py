@@ -50,6 +50,11 @@ def objections(
     return [*_of_models(said, changes), *_locked_out(before, after, editor), *_owners(before, after, editor)]
 
 
+def name_faults(name: str, value: str, holder: Mapping[str, Any]) -> list[Fault]:
+    """Reasons against the model `value` for the setting `name`, in the table that `holder` is in the file."""
+    return list(_of_model(name, value, holder))
+
+
 def _of_models(said: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[Fault]:
     for change in changes:
         match change:

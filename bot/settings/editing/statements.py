@@ -140,7 +140,7 @@ def _read_on(line: str, opened: str, depth: int) -> tuple[str, int]:
 
 
 def _in_long_text(line: str, at: int, quotes: str) -> tuple[int, bool]:
-    """Where to read on in a long text, and whether it ended before. Two more quotes at its end are part of it."""
+    """The place to read on in a long text, and whether it ended before. Two more quotes at its end are part of it."""
     if line.startswith(quotes, at):
         end = at + 3
         while end < min(len(line), at + 5) and line[end] == quotes[0]:

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from bot.operator.settings.live import Confirmations
+from bot.secrets.file import SealedFile
+from bot.secrets.keys import Keyring, Passphrase
+from bot.secrets.sealed import Lock
 from tests.security.running import Answer, Running, running
 
 TEXT = """\
@@ -247,3 +250,82 @@ async def test_pages_show_all_of_it(tmp_path: Path) -> None:
                 )
         assert (await house.ask("GET", "/console/settings/nothing", "owner")).status == 404
         assert (await house.ask("GET", "/console/settings/policy[7]", "owner")).status == 404
+
+
+KEY = "sk-a-key-that-nobody-else-has-0123456789"
+
+
+def sealed_in(folder: Path) -> SealedFile:
+    """A file of sealed secrets whose passphrase the process is given."""
+    file = SealedFile(folder / "own.sealed")
+    file.make(Passphrase("correct horse battery staple", "a test"), Lock.PASSPHRASE)
+    (folder / "passphrase").write_text("correct horse battery staple\n")
+    return file
+
+
+SEALED = '\n[secrets]\nfile = "own.sealed"\npassphrase_file = "passphrase"\n[model]\nname = "openai/gpt-4o-mini"\napi_base = "http://127.0.0.1:9/v1"\n'
+
+
+def entries_of(file: SealedFile) -> dict[str, str]:
+    opened = file.open(Keyring(variable="correct horse battery staple"))
+    return {name: entry.value for name, entry in opened.entries.items()}
+
+
+async def test_a_key_of_a_model_is_sealed_and_never_shown(tmp_path: Path) -> None:
+    file = sealed_in(tmp_path)
+    async with running(tmp_path, TEXT + SEALED) as house:
+        assert (await called(house, "owner", "/secrets/OPENAI_API_KEY", {"value": KEY}))[0] == 403
+        await confirm(house)
+        status, told = await called(house, "owner", "/secrets/OPENAI_API_KEY", {"value": f" {KEY}\n"})
+        assert (status, told["state"]) == (200, "sealed")
+        page = await house.ask("GET", "/console/settings/model.api_key", "owner")
+        audit = await house.api.audit("secret set")
+    assert entries_of(file) == {"OPENAI_API_KEY": KEY}
+    assert KEY not in page.text + json.dumps(audit) + json.dumps(told)
+    assert audit[0]["about"] == "OPENAI_API_KEY"
+
+
+@pytest.mark.parametrize("name", ["WEB_TOKEN", "PATH", "SIGNALBOX_WEB__TOKEN", "ANTHROPIC_API_KEY", "x" * 300])
+async def test_no_other_secret_is_sealed_from_here(name: str, tmp_path: Path) -> None:
+    file = sealed_in(tmp_path)
+    async with running(tmp_path, TEXT + SEALED) as house:
+        await confirm(house)
+        assert (await called(house, "owner", f"/secrets/{name}", {"value": KEY}))[0] == 422
+        for value in ("", "two words", "a-long-token-of-the-owner", "naïve-key-0123456789", 5):
+            assert (await called(house, "owner", "/secrets/OPENAI_API_KEY", {"value": value}))[0] == 422
+    assert entries_of(file) == {}
+
+
+async def test_a_model_is_tried_and_kept_in_one_step(tmp_path: Path) -> None:
+    async with running(tmp_path, TEXT) as house:
+        assert (await called(house, "owner", "/model-keys", {"model": "demo"}))[0] == 403
+        await confirm(house)
+        status, told = await called(house, "owner", "/model-keys", {"model": "demo"})
+        assert (status, told["state"]) == (200, "answered")
+        for model in ("huggingface/https://evil.example", "acme/x", "", "openai/gpt-4o-mini"):
+            status, told = await called(house, "owner", "/model-keys", {"model": model, "key": ""})
+            assert (status, bool(told["error"])) == (422, True)
+        status, told = await called(
+            house, "owner", "/model-keys", {"model": "openai/gpt-4o-mini", "key": KEY, "keep": "yes"}
+        )
+        assert (status, "signalbox secrets set OPENAI_API_KEY" in told["error"]) == (422, True)
+        status, told = await called(house, "owner", "/model-keys", {"model": "demo", "keep": "yes"})
+        assert (status, "says that already" in told.get("error", "")) in ((200, False), (422, True))
+    assert KEY not in json.dumps(told)
+
+
+async def test_tokens_of_a_channel_are_checked_before_anything_is_kept(tmp_path: Path) -> None:
+    file = sealed_in(tmp_path)
+    async with running(tmp_path, TEXT + SEALED) as house:
+        _, rows = await called(house, "operator", "/channels")
+        assert {row["channel"] for row in rows} == {"telegram", "slack", "discord"}
+        assert (await called(house, "owner", "/channels/telegram", {"token": "1"}))[0] == 403
+        await confirm(house)
+        status, told = await called(house, "owner", "/channels/telegram", {"token": "no-token"})
+        assert (status, "expected" in told["error"], "no-token" in told["error"]) == (422, True, False)
+        status, told = await called(house, "owner", "/channels/nothing", {"token": "1"})
+        assert status == 404
+        for path in ("/console/settings-channels", "/console/settings-model"):
+            assert (await house.ask("GET", path, "owner")).status == 200
+    assert entries_of(file) == {}
+    assert "[[accounts]]" not in file_of(tmp_path).read_text()
