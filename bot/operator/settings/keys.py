@@ -157,7 +157,7 @@ class KeysApi(ChangesApi):
 
 
 async def _tried(model: str, key: str) -> str:
-    """What the model answers. Errors: Refusal with its reason and the way out, without the key."""
+    """Words of the model. Errors: Refusal with its reason and the way out, without the key."""
     if model == DEMO:
         return DEMO_ANSWERS
     answer, hide = await try_model(model, "", key), Mask([key])
@@ -202,7 +202,7 @@ def _variable(settings: Settings, name: str, usual: str) -> str:
 
 
 async def _asked(plugin: ChannelPlugin, name: str, tokens: Mapping[str, str]) -> list[str]:
-    """What the platform says beside a yes. Errors: Refusal with what is wrong and how to fix it, without the tokens."""
+    """Words of the platform beside a yes. Errors: Refusal with what is wrong and how to fix it, without the tokens."""
     hide = Mask(tokens.values())
     try:
         account = ACCOUNT.validate_python({**tokens, "channel": plugin.channel, "name": name})
