@@ -34,6 +34,7 @@ from bench.reply import replies
 from bench.schedules import schedules
 from bench.start import start
 from bench.store import store
+from bench.tab import tab
 from bench.triggers import triggers
 from bench.workflows import workflows
 
@@ -54,6 +55,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "schedules": schedules,
     "guard": guard,
     "browser": browser,
+    "page": tab,
     "recall": recall,
     "documents": documents,
     "injection": injection,

@@ -15,6 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
+
+UNSURE: Final = "Nobody knows whether it was "
+"""How the words of a ToolFailed begin that leaves open what the call did: it is made again under the same key, if at all."""
 
 
 class BotError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runtime.contract import (
     Address,
+    CallKey,
     CardChange,
     CardContext,
     CardNote,
@@ -30,6 +31,7 @@ from tools.kit.plugin import TOOL_INTERFACE, ToolPlugin
 __all__ = [
     "TOOL_INTERFACE",
     "Address",
+    "CallKey",
     "CardChange",
     "CardContext",
     "CardNote",

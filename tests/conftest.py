@@ -110,14 +110,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again.
-
-    LiteLLM takes seconds to load, which no test shall spend that waits for an answer."""
-    if any(group.args == ("litellm",) for item in session.items for group in item.iter_markers("xdist_group")):
-        import_module(LOADED)
+    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again."""
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """LiteLLM takes seconds to load, which no test shall spend that waits for an answer. One process runs those that need it,
+    and the others do without."""
+    if LOADED not in sys.modules and any(group.args == ("litellm",) for group in item.iter_markers("xdist_group")):
+        import_module(LOADED)
+        gc.collect()
+        gc.freeze()
+    return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

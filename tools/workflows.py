@@ -132,8 +132,8 @@ def starter(context: ToolContext, name: str, inputs: Mapping[str, Any]) -> TaskA
     """The run that starts one. Errors: ToolRetry for viewers, and where nobody asked or there is no room."""
     if context.address is None or context.requester is None or context.requester.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can start workflows, in a room.")
-    key = f"{context.call_id}:{name}:{json.dumps(inputs, sort_keys=True)}"
-    return TaskActor(context.address, context.session, context.run_id, context.requester, key)
+    key = f"{context.key.call}:{name}:{json.dumps(inputs, sort_keys=True)}"
+    return TaskActor(context.address, context.session, context.key.run, context.requester, key)
 
 
 def line(flow: OfferedFlow) -> str:

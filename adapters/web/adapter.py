@@ -72,6 +72,7 @@ class WebAdapter:
         self.authenticator = Authenticator(
             links=given.links, identity=identity, command=settings.command, second=settings.second
         )
+        self._pages = Pages(self.authenticator, settings.version)
         self._rooms = rooms = Rooms(
             authenticator=self.authenticator,
             history=given.history,
@@ -116,7 +117,7 @@ class WebAdapter:
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
         inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
         return [
-            *Pages(self.authenticator).routes(),
+            *self._pages.routes(),
             *self._api.routes(),
             *self._ratings.routes(),
             events,

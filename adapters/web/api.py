@@ -17,7 +17,7 @@ from adapters.web.ideas import Idea, idea_json
 from adapters.web.parse import signal_of
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant, page_size
-from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
+from runtime.contract import AdapterContext, Address, ApprovalId, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.http.errors import Refusal
@@ -132,11 +132,18 @@ class Api:
         return _told(await self._take_in(visitor, address, bodies.event_id(body), clicked, alone=alone))
 
     async def inbox(self, request: web.Request) -> web.Response:
-        """Questions that wait for the visitor, oldest first."""
+        """Questions that wait for the visitor, oldest first; and of those that the page `knows`, what became of them."""
         visitor = await self._authenticator.visitor(request)
         found = await self._given.inbox(visitor.identity)
+        waiting = {one.id for one in found}
+        known = [ApprovalId(one) for one in request.query.get("knows", "").split(",") if one and one not in waiting]
+        closed = await self._given.closed(visitor.identity, known) if known else ()
         return web.json_response(
-            {"questions": [render.question(one) for one in found[:INBOX_MOST]], "count": len(found)}
+            {
+                "questions": [render.question(one) for one in found[:INBOX_MOST]],
+                "count": len(found),
+                "closed": [render.closed(one) for one in closed],
+            }
         )
 
     async def form(self, request: web.Request) -> web.Response:

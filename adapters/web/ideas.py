@@ -49,7 +49,7 @@ DEMO_IDEAS: Final = (
     Idea(*(IDEAS[2].title, IDEAS[2].about), "remind me in 1 minute to stretch"),
 )
 """The same in the phrases of the demo model."""
-DEMO_NOTICE: Final = "This is the built-in demo model: it understands a few phrases."
+DEMO_NOTICE: Final = "You're using the demo model."
 
 
 def idea_json(idea: Idea) -> dict[str, Any]:

@@ -7,6 +7,7 @@ keeps each for good, and never mixes those of two versions. Under their plain na
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
@@ -22,10 +23,13 @@ VERSION_DIGITS: Final = 12
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
 """In `page/vendor`, where `vendored.toml` says what they are."""
+WORKER: Final = "worker.js"
+SHELL: Final = "shell.js"
+"""Lists the files that the worker keeps: made here, so that a newer program brings a newer worker."""
 
 
 class Pages:
-    def __init__(self, authenticator: Authenticator) -> None:
+    def __init__(self, authenticator: Authenticator, program: str = "") -> None:
         self._authenticator = authenticator
         self._assets = {
             file.name: asset_of(file.name, file.read_bytes())
@@ -37,6 +41,7 @@ class Pages:
         self._version = version_of(self._assets)
         page = self._assets["index.html"].body.replace(PLAIN, f"{STATIC}/{self._version}/".encode())
         self._assets["index.html"] = asset_of("index.html", page)
+        self._assets[SHELL] = _shell(self._assets, self._version, program)
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -57,7 +62,10 @@ class Pages:
         asset = self._assets.get(name) or self._library(name)
         if asset is None:
             raise web.HTTPNotFound
-        return answer(request, asset, kept=request.match_info.get("version") == self._version)
+        told = answer(request, asset, kept=request.match_info.get("version") == self._version)
+        if name == WORKER:
+            told.headers["Service-Worker-Allowed"] = "/"  # it stands below the pages for which it keeps files
+        return told
 
     def _library(self, name: str) -> Asset | None:
         """A script of others, kept from now on."""
@@ -71,6 +79,13 @@ def version_of(assets: Mapping[str, Asset]) -> str:
     """The same for the same files."""
     every = "".join(f"{name} {asset.etag}\n" for name, asset in sorted(assets.items()))
     return hashlib.sha256(every.encode()).hexdigest()[:VERSION_DIGITS]
+
+
+def _shell(assets: Mapping[str, Asset], version: str, program: str) -> Asset:
+    """The files that the worker keeps, each with its tag, and the version under which they stand."""
+    files = {name: asset.etag for name, asset in sorted(assets.items()) if name != WORKER}
+    told = {"program": program, "version": version, "files": files}
+    return asset_of(SHELL, f"self.SHELL = {json.dumps(told)};\n".encode())
 
 
 def _badged(icon: Asset, number: str) -> Asset:

@@ -11,6 +11,7 @@ from runtime.contract import (
     NOTHING_RAN,
     Author,
     Button,
+    Closed,
     Content,
     Delivery,
     Entry,
@@ -142,6 +143,19 @@ def question(one: Waiting) -> dict[str, Any]:
         "expires_at": one.expires_at.isoformat(),
         "html": html(one.card) if one.card else "",
         "buttons": [_button(button) for button in one.card.buttons] if one.card else [],
+    }
+
+
+def closed(one: Closed) -> dict[str, Any]:
+    """A question that no longer waits for whoever asks, with its end."""
+    return {
+        "id": one.id,
+        "tool": one.tool,
+        "room": visible(one.room, one_line=True),
+        "state": one.state,
+        "by": visible(one.by, one_line=True),
+        "at": one.at.isoformat() if one.at else None,
+        "reason": visible(one.reason),
     }
 
 

@@ -33,6 +33,8 @@ MODULES: Final[Mapping[str, str]] = {
     "prompt": "inspect",
     "report": "report",
     "doctor": "inspect",
+    "logs": "support.commands",
+    "support": "support.commands",
     "version": "inspect",
     "backup": "backup",
     "restore": "backup",

@@ -74,9 +74,10 @@ def run(
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
     from bot.telemetry import logs
+    from bot.telemetry.ring import LogRing
     from bot.wiring.unused_settings import tell_unused
 
-    logs.configure(settings.log.level, settings.log.format, settings.secret_values())
+    logs.configure(settings.log.level, settings.log.format, settings.secret_values(), ring=LogRing())
     logs.tell_skipped(settings.chain.skipped)
     tell_unused(settings)
     run_to_end(_serve(settings))

@@ -16,6 +16,7 @@ from bot.operator.views import View
 APPROVALS_PLACE: Final = "/console/approvals"
 OPEN_MOST: Final = 500
 """Open questions of one page."""
+KEYS: Final = "Keys: J and K move, A approves and D denies the card in focus, X selects it."
 HEADS: Final = ("Decided", "Question", "Outcome", "By", "Room")
 
 
@@ -30,7 +31,9 @@ async def approvals(request: web.Request, do: Operations) -> Html:
         APPROVALS_PLACE,
         _filter(pending, room, person),
         tag("h2", "Waiting for you"),
+        tag("p", KEYS, class_="faint keys") if shown else None,
         *(pieces.question(row) for row in shown),
+        pieces.bulk() if len(shown) > 1 else None,
         None if shown else nothing(none),
         tag("h2", "Closed"),
         table("Closed approvals", HEADS, map(pieces.settled, decided)),

@@ -33,6 +33,8 @@ PLACES: Final = (
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),
+    ("/console/health", "Health"),
+    ("/console/logs", "Logs"),
 )
 HEADINGS: Final = {
     "/console": "Now",
@@ -93,25 +95,32 @@ TONES: Final = {
     "not accepted": "bad",
     "succeeded": "good",
     "read": "good",
+    "warning": "ask",
+    "error": "bad",
+    "critical": "bad",
+    "revoked": "over",
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True, own: str = "") -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`. `own` names the style and
-    the script that it has beside those of all pages.
-    """
+def page(
+    title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "", style: str = ""
+) -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` and `style` are one more of ours each."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{title} · Signalbox"),
+        tag("meta", name="theme-color", content="#f7f6f2", media="(prefers-color-scheme: light)"),
+        tag("meta", name="theme-color", content="#13171b", media="(prefers-color-scheme: dark)"),
         tag("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        tag("link", rel="manifest", href="/static/app.webmanifest", crossorigin="use-credentials"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
-        tag("link", rel="stylesheet", href=f"{STATIC}/{own}.css") if own else None,
+        tag("link", rel="stylesheet", href=f"{STATIC}/{style}") if style else None,
         tag("script", src=f"{STATIC}/console.js", defer=True),
-        tag("script", src=f"{STATIC}/{own}.js", defer=True) if own else None,
+        tag("script", src=f"{STATIC}/{script}", defer=True) if script else None,
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")

@@ -19,6 +19,7 @@ from bot.console import (
     trace_page,
 )
 from bot.console.events import pages as event_pages
+from bot.console.health import pages as health_pages
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
@@ -114,6 +115,8 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "goal": goals_page.goal,
     "goals": goals_page.goals,
     "grants": grants_page.grants,
+    "health": health_pages.health,
+    "logs": health_pages.logs,
     "knowledge": knowledge_pages.knowledge,
     "memory": memory_pages.memories,
     "models": models_page.models,

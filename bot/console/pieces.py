@@ -15,7 +15,7 @@ from bot.operator.views import View
 from runtime.chat.cards.calls import whole_call
 from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN
 from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS
-from runtime.contract import ApprovalKind, Choice, Whole
+from runtime.contract import ApprovalKind, Choice, Effect, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import folding
 from runtime.markup.moments import several
@@ -36,8 +36,10 @@ def question(row: View) -> Html:
         tag("button", label, name="choice", value=choice, class_="main" if choice in MAIN else None, type="submit")
         for choice, label in row["choices"].items()
     ]
+    several = {Choice.APPROVE, Choice.DENY} <= row["choices"].keys()
     return tag(
         "article",
+        _chooser(row) if several else None,
         *_asked(row),
         *_exchanges(row["asked_back"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
@@ -56,8 +58,25 @@ def question(row: View) -> Html:
         _edit(row) if row["editable"] else None,
         _always(row) if row["always"] else None,
         _ask(row) if row["askable"] else None,
+        id=f"q-{row['id']}",
         class_="card",
+        tabindex="0",
+        data_danger=row["effect"] == Effect.DANGER,
     )
+
+
+def bulk() -> Html:
+    """The bar that decides all selected questions, each for itself; the script shows it."""
+    buttons = [
+        tag("button", label, type="button", data_bulk=choice, class_="main" if choice in MAIN else None)
+        for choice, label in ((Choice.APPROVE, "Approve selected"), (Choice.DENY, "Deny selected"))
+    ]
+    return tag("div", tag("span", role="status"), *buttons, class_="buttons bulk", hidden=True)
+
+
+def _chooser(row: View) -> Html:
+    box = tag("input", type="checkbox", data_choose=True, autocomplete="off")
+    return tag("label", box, tag("span", f"Select {row['tool']} in {row['room']}", class_="hidden"), class_="choose")
 
 
 def _edit(row: View) -> Html:

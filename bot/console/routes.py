@@ -21,7 +21,7 @@ from bot.operator.context import OperatorContext
 from runtime.http.assets import Asset, answer, asset_of
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = ("console.css", "console.js", "settings.css", "settings.js")
+ASSETS: Final = ("console.css", "console.js", "logs.js", "settings.css", "settings.js")
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -52,7 +52,9 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/goals", page("goals")),
         web.get("/console/goals/{id}", page("goal")),
         web.get("/console/grants", page("grants")),
+        web.get("/console/health", page("health")),
         web.get("/console/knowledge", page("knowledge")),
+        web.get("/console/logs", page("logs")),
         web.get("/console/memory", page("memory")),
         web.get("/console/models", page("models")),
         web.get("/console/outbox", page("outbox")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
 from typing import IO, Final
@@ -12,6 +13,7 @@ from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 
 DOWNLOAD_CHUNK_BYTES: Final = 64 * 1024
+SUPPORT_FILE: Final = "/console/support.zip"
 PERSON_FILE: Final = "/console/people/{id}/data.zip"
 
 
@@ -23,7 +25,10 @@ class Downloads:
         self._entrance = entrance
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get(PERSON_FILE, self.person, allow_head=False)]
+        return [
+            web.get(PERSON_FILE, self.person, allow_head=False),
+            web.get(SUPPORT_FILE, self.support, allow_head=False),
+        ]
 
     async def person(self, request: web.Request) -> web.StreamResponse:
         """All that is kept of somebody, for owners. Errors: Refusal."""
@@ -34,6 +39,22 @@ class Downloads:
         do, name = Operations(self._context, actor), request.match_info["id"]
         folders = [self._context.folders(row["name"]) for row in self._context.agents()]
         return await _sent(request, "person.zip", lambda file: export_to(file, do, folders, name))
+
+    async def support(self, request: web.Request) -> web.StreamResponse:
+        """A support bundle, with what the doctor found last; it looks now if it hasn't yet. Errors: Refusal."""
+        actor = await self._entrance.actor(request)
+        from bot.operator.operations import Operations
+        from bot.operator.system.bundle import write_bundle
+
+        do = Operations(self._context, actor)
+        if (await do.doctor())["at"] is None:
+            await do.examine()
+        parts = await do.support()
+
+        async def write(file: IO[bytes]) -> None:
+            await asyncio.to_thread(write_bundle, file, parts)
+
+        return await _sent(request, "signalbox-support.zip", write)
 
 
 async def _sent(request: web.Request, name: str, write: Callable[[IO[bytes]], Awaitable[object]]) -> web.StreamResponse:

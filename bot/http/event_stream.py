@@ -18,6 +18,7 @@ from runtime.errors import StoreError
 from runtime.http.errors import Refusal
 
 EVENT_STREAM: Final = "/console/api/events/stream"
+LOG_STREAM: Final = "/console/api/logs/stream"
 STREAM_LOOK_INTERVAL: Final = timedelta(seconds=1)
 """Between two looks where nothing was new: rows are sealed within a second."""
 STREAM_SIGN_INTERVAL: Final = timedelta(seconds=15)
@@ -30,7 +31,7 @@ Look = Callable[[int], Awaitable[View]]
 
 
 class EventStream:
-    """Everybody who follows the events of this process."""
+    """Everybody who follows the events, or the log, of this process."""
 
     def __init__(self, context: OperatorContext, entrance: Entrance) -> None:
         self._context = context
@@ -38,11 +39,21 @@ class EventStream:
         self._open = 0
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get(EVENT_STREAM, self.serve, allow_head=False)]
+        return [
+            web.get(EVENT_STREAM, self.events, allow_head=False),
+            web.get(LOG_STREAM, self.logs, allow_head=False),
+        ]
 
-    async def serve(self, request: web.Request) -> web.StreamResponse:
+    async def events(self, request: web.Request) -> web.StreamResponse:
         """Errors: Refusal 400 for a wrong number, 410 for one that is too old, 429 for one stream too many."""
-        after, look = _position(request), self._look(request)
+        return await self._serve(request, self._look(request))
+
+    async def logs(self, request: web.Request) -> web.StreamResponse:
+        """Lines of this node's log as they come. Errors: Refusal, as above."""
+        return await self._serve(request, self._look_at_logs(request))
+
+    async def _serve(self, request: web.Request, look: Look) -> web.StreamResponse:
+        after = _position(request)
         first = await look(after)
         if self._open >= STREAMS_MOST:
             raise Refusal(429, TOO_MANY_STREAMS)
@@ -57,6 +68,19 @@ class EventStream:
         finally:
             self._open -= 1
         return response
+
+    def _look_at_logs(self, request: web.Request) -> Look:
+        level, text, trace, room = (request.query.get(name, "") for name in ("level", "text", "trace", "room"))
+
+        async def look(after: int) -> View:
+            actor = await self._entrance.actor(request)
+            from bot.operator.operations import Operations
+
+            told = await Operations(self._context, actor).logs(after, 500, level, text, trace, room)
+            lines = [{"number": line["number"], "event": "line", "line": line} for line in told["lines"]]
+            return {"events": lines, "next": told["next"], "newest": told["newest"]}
+
+        return look
 
     def _look(self, request: web.Request) -> Look:
         room, session, run, word = (request.query.get(name, "") for name in ("room", "session", "run", "word"))

@@ -19,9 +19,9 @@ from runtime.text.naming import PERSON_NAME_MAX_CHARS
 
 JOIN_BODY_BYTES: Final = 10_000
 JOIN_TITLE: Final = "Join this Signalbox"
-WELCOME: Final = "{made_by} has invited you. What should people here call you?"
+INVITED_BY: Final = "{made_by} has invited you. What should people here call you?"
 SIGNED_IN: Final = "This browser is signed in as {name}. If you join, {name} is signed out here."
-CALLED: Final = "You're called {name} here, because somebody has a name like the one you chose."
+CALLED_OTHERWISE: Final = "You're called {name} here, because somebody has a name like the one you chose."
 SORRY: Final = {
     Unjoined.UNKNOWN: "This invitation doesn't exist, or it's from long ago. Check that you have the whole link, or ask for a new one.",
     Unjoined.USED: "Somebody has used this invitation already: each lets one person in. If it wasn't you, tell whoever sent it, and ask for a new one.",
@@ -29,7 +29,7 @@ SORRY: Final = {
     Unjoined.EXPIRED: "This invitation has expired. Ask whoever sent it for a new one.",
 }
 STATUSES: Final = {Unjoined.UNKNOWN: 404}
-GONE: Final = 410
+INVITATION_GONE: Final = 410
 
 
 class Joining:
@@ -61,7 +61,7 @@ class Joining:
         if isinstance(made, Unjoined):
             raise _sorry(made)
         self._context.notifier.notify(PEOPLE)
-        told = "" if made.person.name == name else CALLED.format(name=made.person.name)
+        told = "" if made.person.name == name else CALLED_OTHERWISE.format(name=made.person.name)
         response = web.json_response({"name": made.person.name, "told": told})
         self._entrance.authenticator.keep(request, response, made.token, COOKIE_LIFE)
         return response
@@ -75,7 +75,7 @@ class Joining:
 
 
 def _sorry(why: Unjoined) -> Refusal:
-    return Refusal(STATUSES.get(why, GONE), SORRY[why])
+    return Refusal(STATUSES.get(why, INVITATION_GONE), SORRY[why])
 
 
 def _page(found: Invitation, here: str) -> str:
@@ -87,5 +87,5 @@ def _page(found: Invitation, here: str) -> str:
         '<script type="module" src="/static/join.js"></script>'
     )
     note = f"<p>{escape(SIGNED_IN.format(name=here))}</p>" if here else ""
-    sentence = WELCOME.format(made_by=found.made_by).replace("`", "'")
+    sentence = INVITED_BY.format(made_by=found.made_by).replace("`", "'")
     return notice_page(title=JOIN_TITLE, sentence=sentence, below=note + form)

@@ -122,8 +122,14 @@ class Metering(Instrument):
         place = self._place
         return (Listener(self._shown(), place.host, place.port).run,) if place.is_own else ()
 
+    async def figures(self) -> str:
+        return await self._page().text()
+
     def _shown(self) -> list[web.RouteDef]:
-        page = Page(
+        return metrics_routes(self._page(), MetricsAccess(self._token, is_open=self._place.is_open))
+
+    def _page(self) -> Page:
+        return Page(
             meters=self.meters,
             labels=self._labels,
             adapters=self._adapters,
@@ -133,4 +139,3 @@ class Metering(Instrument):
             sinks=self._sinks,
             version=VERSION,
         )
-        return metrics_routes(page, MetricsAccess(self._token, is_open=self._place.is_open))

@@ -62,6 +62,11 @@ class Page:
         found = await self._look()
         return exposition.page(self._readings(found), accept)
 
+    async def text(self) -> str:
+        """The page, for whoever hands it on."""
+        page, _ = await self.render("text/plain")
+        return page.decode()
+
     def _readings(self, found: gauges.Found | None) -> Iterator[gauges.Reading]:
         yield from gauges.of_process(self._version, self._adapters)
         yield from gauges.of_store(found, self._labels)

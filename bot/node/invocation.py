@@ -52,7 +52,19 @@ COMMANDS: Final = (
         "models",
         "budgets",
     ),
-    *("config", "doctor", "audit", "events", "checkpoints", "feedback", "version", "backup", "restore"),
+    *(
+        "config",
+        "doctor",
+        "logs",
+        "support",
+        "audit",
+        "events",
+        "checkpoints",
+        "feedback",
+        "version",
+        "backup",
+        "restore",
+    ),
 )
 PROGRAM_NAMED: Final = re.compile(rf"(?<![\w./-]){PROGRAM}(?= (?:{'|'.join(COMMANDS)})\b)")
 

@@ -318,6 +318,26 @@ class OperatorApi:
     @post("/guard/scanned", Role.OWNER)
     async def note_scan(self, counts: Form) -> View: ...
 
+    @get("/logs")
+    async def logs(
+        self,
+        after: Position = 0,
+        limit: int = 200,
+        level: str = "",
+        text: str = "",
+        trace: str = "",
+        room: str = "",
+    ) -> View: ...
+
+    @get("/doctor")
+    async def doctor(self) -> View: ...
+
+    @post("/doctor")
+    async def examine(self) -> View: ...
+
+    @get("/support")
+    async def support(self) -> View: ...
+
     @get("/schedules")
     async def schedules(self, state: str = "", room: str = "") -> list[View]: ...
 

@@ -21,6 +21,8 @@ from runtime.http import bodies
 from runtime.http.errors import Refusal
 
 API_TIMEOUT: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
+SLOW: Final = {"examine": timedelta(seconds=150)}
+"""Operations that may take longer: the doctor has two minutes."""
 
 
 class Gone(BotError):
@@ -39,7 +41,8 @@ class Client(OperatorApi):
         url = URL(f"{self._control.url}{ROOT}{path}", encoded=True)
         if operation.method == "GET":
             return await self._answer("GET", url.with_query({name: str(value) for name, value in values.items()}))
-        return await self._answer(operation.method, url, values[operation.form] if operation.form else values)
+        fields = values[operation.form] if operation.form else values
+        return await self._answer(operation.method, url, fields, SLOW.get(operation.name, API_TIMEOUT))
 
     async def link(self, name: str, at: str = "") -> View:
         """With the whole address, where the process does not know its own."""
@@ -54,9 +57,12 @@ class Client(OperatorApi):
         words, _ = bodies.said({"text": text})
         return await super().say(room, words, id)
 
-    async def _answer(self, method: str, url: URL, fields: Mapping[str, Any] | None = None) -> Any:
+    async def _answer(
+        self, method: str, url: URL, fields: Mapping[str, Any] | None = None, within: timedelta = API_TIMEOUT
+    ) -> Any:
+        limit = aiohttp.ClientTimeout(total=within.total_seconds())
         try:
-            async with self._session.request(method, url, json=fields) as answer:
+            async with self._session.request(method, url, json=fields, timeout=limit) as answer:
                 told = json.loads(await answer.read())
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise Gone(f"The running process ({self._control.pid}) does not answer: {error or 'no reply'}.") from error

@@ -16,6 +16,7 @@ from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.settings.live import LiveSettings
+from bot.operator.system.health_parts import HealthParts
 from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
@@ -107,8 +108,8 @@ class OperatorContext:
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten, and `overhear` names who is told of live progress. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
-    their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something. `live_settings` are
-    the settings as they are shown and changed; None where there are none.
+    their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something. `health` is what tells how this process is.
+    `live_settings` are the settings as they are shown and changed; None where there are none.
     """
 
     store: Store
@@ -159,6 +160,7 @@ class OperatorContext:
     auth: AuthLayer = NO_AUTH
     is_named: IsNamed = nothing_named
     live_settings: LiveSettings | None = None
+    health: HealthParts = field(default_factory=HealthParts)
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

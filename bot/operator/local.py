@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
 from adapters.web.rooms import reach
@@ -19,6 +19,7 @@ from bot.operator.lookups.titles import in_reports
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.system.health_parts import HealthParts
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of, goal_bounds_of
 from bot.wiring.agents import budget_rules_of, manifests_of
@@ -42,6 +43,9 @@ from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Changed
 from runtime.store.store import Store, open_store
 from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from bot.operator.system.examination import Examination
 
 UNCHECKED: Final = Changed(fault="A changed call is checked by its tool: start Signalbox first.")
 
@@ -104,10 +108,21 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         folders=partial(WorkspaceFolders, settings.workspace_dir, uid=shell_of(settings).uid),
         goals=lambda: goal_bounds_of(settings),
+        health=HealthParts(
+            settings=lambda: (settings.shown(), settings.sources),
+            examination=cache(partial(_examination, store, settings)),
+        ),
         door=door,
         scan_door=door,
         forgetter=forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)])),
     )
+
+
+def _examination(store: Store, settings: Settings) -> Examination:
+    """Without findings about a process: this command holds the folder meanwhile."""
+    from bot.operator.system.examination import Examination
+
+    return Examination(settings_file=lambda: settings.file, now=store.now, leaves_out="process.")
 
 
 def _schedules(

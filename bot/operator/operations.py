@@ -32,6 +32,7 @@ from bot.operator.settings.keys import KeysApi
 from bot.operator.settings.reading import SettingsApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
+from bot.operator.system.health import HealthApi
 from bot.operator.system.models import ModelsApi
 from bot.operator.system.overview import OverviewApi
 from bot.operator.work.events import EventsApi
@@ -61,6 +62,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     ChangesApi,
     ConfirmationApi,
     KeysApi,
+    HealthApi,
     ScansApi,
     ModelsApi,
     AgentsApi,

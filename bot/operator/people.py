@@ -23,7 +23,7 @@ from runtime.text.naming import fault_of_name, is_identity
 WAITS_NO_MORE: Final = (
     "They don't wait any more: somebody was faster, or their code has expired. It's made anew when they write again."
 )
-MOVED_WORDS: Final = {
+MERGED_WORDS: Final = {
     "accounts": "accounts and ways to sign in",
     "messages": "messages",
     "runs": "pieces of work",
@@ -82,7 +82,7 @@ class Roster:
             done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
             raise AssertionError("unreachable")
         who, other = told.person, told.into
-        moves = [{"what": MOVED_WORDS[word], "count": count} for word, count in told.moves.items() if count]
+        moves = [{"what": MERGED_WORDS[word], "count": count} for word, count in told.moves.items() if count]
         return {
             "name": who.name,
             "into": other.name,

@@ -66,6 +66,9 @@ class Instruments(Instrument):
     def duties(self) -> Sequence[Duty]:
         return [duty for part in self._parts for duty in part.duties()]
 
+    async def figures(self) -> str:
+        return "".join([await part.figures() for part in self._parts])
+
     async def close(self) -> None:
         async with AsyncExitStack() as stack:
             for part in self._parts:

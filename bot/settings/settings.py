@@ -66,6 +66,7 @@ from bot.settings.sections.operating import Log, Metrics, Nodes, Operators, Outb
 from bot.settings.sections.rooms import Access, RoomTable, Sessions, Web
 from bot.settings.sections.runs import Files, Run, Tools
 from bot.settings.sections.secrets import Secrets
+from bot.settings.sections.web_push import PushSection
 from bot.settings.skills.tables import SkillsSection
 from bot.settings.sources import (
     Layers,
@@ -176,6 +177,7 @@ class Settings(Section):
     workflows: tuple[WorkflowTable, ...] = Field(
         default=(), description="Work of several steps; also as files in `workflows/`."
     )
+    push: PushSection = Field(default_factory=PushSection, description="Notifications in people's browsers.")
     programs: ProgramsSection = Field(default_factory=ProgramsSection, description="Programs that have tokens.")
     goals: GoalsSection = Field(default_factory=GoalsSection, description="Goals, and tasks that are done in sprints.")
     triggers: tuple[TriggerTable, ...] = Field(default=(), description="Work that begins when something happens.")

@@ -64,5 +64,9 @@ class Instrument:
         """Duties that run as long as the process serves."""
         return ()
 
+    async def figures(self) -> str:
+        """The metrics as a page of text; empty where none are counted."""
+        return ""
+
     async def close(self) -> None:
         """Hand over what was seen, within about a second. Never raises."""

@@ -11,6 +11,8 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, TextIO
 
 import structlog
@@ -19,6 +21,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.plugins.channels import known_channels
 from bot.settings.faults import MASK, is_secret
+from bot.telemetry.ring import EMPTY_RING, LogRing, kept_from
 from runtime.guard.masks import Mask
 
 # Libraries that tell each request or each model call at "info", or what people wrote at "debug".
@@ -36,18 +39,27 @@ _CHATTY: Final = (
 
 
 def configure(
-    level: str, form: Literal["auto", "human", "json"], secrets: Sequence[str] = (), *, stream: TextIO | None = None
+    level: str,
+    form: Literal["auto", "human", "json"],
+    secrets: Sequence[str] = (),
+    *,
+    stream: TextIO | None = None,
+    ring: LogRing | None = None,
 ) -> None:
-    """Send our lines, and those of libraries, to `stream` (standard error). `secrets` are values to mask in any line; what looks like one is masked too."""
+    """Send our lines, and those of libraries, to `stream` (standard error). `secrets` are values to mask in any line; what looks like one is masked too.
+
+    `ring` keeps the last of them, as JSON whatever people read.
+    """
     out = stream or sys.stderr
     human = form == "human" or (form == "auto" and out.isatty())
     number = logging.getLevelNamesMapping()[level.upper()]
-    shared, ends = _shared(human), _ends(human=human, colors=out.isatty())
-    lines = _Lines(out, secrets)
+    lines = _Lines(out, secrets, None if human else ring)
+    kept: list[Processor] = [partial(_keep, ring, lines.mask)] if human and ring else []
+    shared, ends = _shared(human), [*kept, *_ends(human=human, colors=out.isatty())]
     structlog.configure(
         processors=[*shared, *ends],
         wrapper_class=_fitted(type("Logger", (structlog.BoundLoggerBase,), {}), number),
-        logger_factory=lambda *_: lines,
+        logger_factory=_Factory(lines, ring or EMPTY_RING),
         cache_logger_on_first_use=True,
     )
     _route_libraries(number, _Libraries(lines, _formatter(shared, ends)))
@@ -68,6 +80,12 @@ def _fitted(logger: type[Any], level: int) -> type[Any]:
     return logger
 
 
+def last_lines() -> LogRing:
+    """The last lines of this process; none where nobody wanted them kept."""
+    factory = structlog.get_config()["logger_factory"]
+    return factory.ring if isinstance(factory, _Factory) else EMPTY_RING
+
+
 def tell_skipped(faults: Sequence[Exception]) -> None:
     """Sealed files that could not be read, and need not be."""
     for fault in faults:
@@ -77,16 +95,31 @@ def tell_skipped(faults: Sequence[Exception]) -> None:
 class _Lines:
     """Writes finished lines. A stream that is gone is no reason to stop working."""
 
-    def __init__(self, stream: TextIO, secrets: Sequence[str]) -> None:
+    def __init__(self, stream: TextIO, secrets: Sequence[str], ring: LogRing | None) -> None:
         self._stream = stream
-        self._mask = Mask(secrets)
+        self.mask = Mask(secrets)
+        self._ring = ring
 
     def write(self, line: str) -> None:
+        told = self.mask(line)
+        if self._ring is not None:
+            self._ring.keep(told)
         with suppress(OSError, ValueError):
-            self._stream.write(self._mask(line) + "\n")
+            self._stream.write(told + "\n")
             self._stream.flush()
 
     debug = info = warning = error = critical = write  # as a logger that structlog ends in
+
+
+@dataclass(frozen=True, slots=True)
+class _Factory:
+    """Makes the one logger. structlog keeps it, and by it the ring is found again."""
+
+    lines: _Lines
+    ring: LogRing
+
+    def __call__(self, *_: object) -> _Lines:
+        return self.lines
 
 
 class _Libraries(logging.Handler):
@@ -120,6 +153,16 @@ def _ends(*, human: bool, colors: bool) -> list[Processor]:
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain, pad_event_to=0)]
     return [structlog.processors.format_exc_info, _as_json]
+
+
+def _keep(ring: LogRing, mask: Mask, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """For a terminal, whose lines no program reads: the ring gets its own, which is made here."""
+
+    def render(stamped: dict[str, Any]) -> str:
+        return _as_json(logger, method, structlog.processors.format_exc_info(logger, method, stamped))
+
+    ring.keep(mask(kept_from(render, event)))
+    return event
 
 
 def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:

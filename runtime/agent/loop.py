@@ -260,6 +260,8 @@ class AgentLoop:
     async def _pick_up(self, run: LiveRun) -> Released | None:
         """Pick up what an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         tools, steps = run.agent.tools, run.claim.steps
+        if run.goes_on and any(step.state is StepState.OPEN for step in steps) and (fresh := unasked(steps)):
+            return await self._park(run, fresh, works_on=True)
         marked = (index for index, step in enumerate(steps) if step.state is StepState.MARKED)
         doubted = next((index for index in marked if not repeatable(tools, steps[index])), None)
         await self._calls.attempt_all(run, [step for step in steps[:doubted] if step.state not in WAITING])
@@ -467,16 +469,19 @@ class AgentLoop:
         for room in recorded.told:
             self._outlet.nudge(room)
         run.obey(recorded.stop)
-        waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
+        due = [step for step in recorded.steps if step.state is StepState.OPEN]
+        if run.goes_on and not is_own and due and (fresh := unasked(recorded.steps)):
+            return await self._park(run, fresh, works_on=True)  # people needn't wait for the end of the other work
+        waiting = await self._calls.attempt_all(run, due)
         if run.watches:  # at once: a maker's run may go on for long before it parks
             self._notices.watched()
             run.watches = False
-        asked = [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed
+        asked = unasked(recorded.steps) + run.lapsed
         if run.goes_on and not is_own:
-            run.awaits |= run.handed or bool(asked)
-            run.asked, run.lapsed = [*run.asked, *asked], []
+            run.awaits |= run.handed or bool(asked) or any(step.is_asked for step in recorded.steps)
+            run.asked, run.lapsed = asked, []
         elif asked or run.handed:
-            return await self._park(run, [*run.asked, *asked])
+            return await self._park(run, asked)
         if waiting or recorded.waiting:
             await self._join(run)
         return None
@@ -488,12 +493,13 @@ class AgentLoop:
 
     # ------------------------------------------------------------------------------------------------ the endings
 
-    async def _park(self, run: LiveRun, asked: Sequence[ToolStep]) -> Released:
+    async def _park(self, run: LiveRun, asked: Sequence[ToolStep], *, works_on: bool = False) -> Released:
         in_order = sorted(asked, key=attrgetter("number"))
         questions = await self._questions.of(run, [(step, self._calls.terms(run, step)) for step in in_order])
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
-        cards, parking = [one.card for one in prepared], self._store.park(claim.lane, claim.run_id, prepared)
+        cards = [one.card for one in prepared]
+        parking = self._store.park(claim.lane, claim.run_id, prepared, works_on=works_on)
         if prepared:
             released = await self._handed_on(run, cards, parking, point="approval-stored")
         else:
@@ -546,6 +552,11 @@ class AgentLoop:
         finally:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
+
+
+def unasked(steps: Sequence[ToolStep]) -> list[ToolStep]:
+    """Calls that people are to be asked about, and were not yet."""
+    return [step for step in steps if step.state is StepState.ASKED and not step.is_asked]
 
 
 def is_on_its_own_account(run: LiveRun, call: Call) -> bool:

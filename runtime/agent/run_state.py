@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
-from runtime.contract import Attach, FileRef, Model, OwnWords, ToolContext, ToolSpec, Turn
+from runtime.contract import Attach, CallKey, FileRef, Model, OwnWords, ToolContext, ToolSpec, Turn
 from runtime.policy.budgets import Allowance
 from runtime.policy.taint import Known
 from runtime.store.protocol import Board, Claim, History, ToolStep
@@ -51,6 +51,9 @@ class Maker(Model, Protocol):
 
     def limit(self, call: str) -> timedelta | None:
         """The time that the rules give a call; None for its tool's own."""
+
+    def repeated(self, call: str) -> CallKey | None:
+        """The call of an earlier run that this one is made again for, if nobody knows what came of that."""
 
 
 @dataclass(slots=True)
@@ -136,6 +139,7 @@ class LiveRun:
             own_words=own_words,
             memory=self.agent.manifest.memory,
             tell=tell,
+            repeats=self.maker.repeated(call_id) if self.maker else None,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat.cards import card_facts, open_cards
-from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Content, Waiting
+from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Closed, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
 from runtime.markup.moments import roughly, several
 from runtime.text.glyphs import in_a_line, plainly, visible
@@ -93,6 +93,19 @@ def waiting(question: OpenQuestion, now: datetime) -> Waiting:
         asked_at=approval.asked_at,
         expires_at=approval.expires_at,
         card=card(question, None, now) if asked_in_private(approval) else None,
+    )
+
+
+def closed(approval: Approval) -> Closed:
+    """A closed question as shown to one person."""
+    return Closed(
+        id=approval.id,
+        tool=approval.tool,
+        room=room_of(approval),
+        state=approval.state,
+        by=approval.decided_name,
+        at=approval.decided_at,
+        reason=approval.reason if asked_in_private(approval) else "",
     )
 
 

@@ -102,7 +102,7 @@ from runtime.contract.forms import (
     fitting,
     no_form,
 )
-from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
+from runtime.contract.inbox import Closed, ReadClosed, ReadInbox, Waiting, empty_inbox, none_closed
 from runtime.contract.models import (
     FIND_TOOLS,
     HAND_OVER,
@@ -111,6 +111,7 @@ from runtime.contract.models import (
     AssistantTurn,
     Attach,
     Call,
+    CallKey,
     ChosenModel,
     Effect,
     Model,
@@ -275,6 +276,7 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "CallKey",
     "Caller",
     "Card",
     "CardChange",
@@ -294,6 +296,7 @@ __all__ = [
     "Choice",
     "ChosenModel",
     "Clicked",
+    "Closed",
     "Commanded",
     "Connection",
     "ConnectionStatus",
@@ -365,6 +368,7 @@ __all__ = [
     "RanTool",
     "Rated",
     "Reaction",
+    "ReadClosed",
     "ReadInbox",
     "Reads",
     "Reasoning",
@@ -444,6 +448,7 @@ __all__ = [
     "no_form",
     "no_marks",
     "no_probe",
+    "none_closed",
     "room_topic",
     "unrated",
 ]

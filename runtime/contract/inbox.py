@@ -38,3 +38,28 @@ ReadInbox = Callable[[Identity], Awaitable[Sequence[Waiting]]]
 async def empty_inbox(who: Identity) -> Sequence[Waiting]:
     """Answer where nobody is asked anything."""
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A question that waited for somebody and does no longer: in `state`, by `by`, who may be nobody, at `at`.
+
+    One in the state "pending" has their yes, and waits for others'.
+    """
+
+    id: ApprovalId
+    tool: str
+    room: str
+    state: str
+    by: str
+    at: datetime | None
+    reason: str
+
+
+ReadClosed = Callable[[Identity, Sequence[ApprovalId]], Awaitable[Sequence[Closed]]]
+"""Of these questions those that no longer wait for the person behind an identity. Errors: StoreError."""
+
+
+async def none_closed(who: Identity, questions: Sequence[ApprovalId]) -> Sequence[Closed]:
+    """Answer where nobody was asked anything."""
+    return ()

@@ -189,6 +189,15 @@ async def nobody_vouches() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class CallKey:
+    """Names by which the very same call is known when it is made again. `call` is its id in that run."""
+
+    run: RunId
+    session: SessionKey
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolContext:
     """Surroundings of a call. `workspace` is the folder of the room's files; it exists.
 
@@ -197,7 +206,8 @@ class ToolContext:
     tool that finds them. `agent` is the name of the one that calls, and `is_child` tells that another run asked for its work.
     `tell` shows people in the room how far the call is, in a few words from outside: some of them, and never for sure.
     `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside. `memory` are the
-    scopes of memory that the agent has.
+    scopes of memory that the agent has. `repeats`: a resumed workflow makes that call of an earlier run again, since nobody knows
+    what came of it.
     """
 
     workspace: Path
@@ -214,6 +224,12 @@ class ToolContext:
     own_words: OwnWords = nobody_vouches
     memory: Sequence[ScopeKind] = EVERY_SCOPE
     tell: Callable[[str], None] = lambda _: None
+    repeats: CallKey | None = None
+
+    @property
+    def key(self) -> CallKey:
+        """By which what the call leads to is known, so that a repeat leads to nothing twice."""
+        return self.repeats or CallKey(self.run_id, self.session, self.call_id)
 
 
 class Tool(Protocol):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.forms import OpenForm, no_form
-from runtime.contract.inbox import ReadInbox, empty_inbox
+from runtime.contract.inbox import ReadClosed, ReadInbox, empty_inbox, none_closed
 from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef, OwnMarks, Rated, no_marks, unrated
 
@@ -317,7 +317,7 @@ class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-    button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
+    button. `inbox` reads the questions that wait for somebody, `closed` what became of them. `rated` notes what people think of a message, and
     `own_marks` tells somebody's own.
     """
 
@@ -331,5 +331,6 @@ class AdapterContext:
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
     inbox: ReadInbox = empty_inbox
+    closed: ReadClosed = none_closed
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks

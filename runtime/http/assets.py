@@ -16,6 +16,7 @@ TYPES: Final = {
     ".mjs": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
 }
 ASKED_ANEW: Final = "no-cache"
 KEPT: Final = "private, max-age=31536000, immutable"

@@ -37,6 +37,7 @@ FORWARDED_TLS: Final = re.compile(r"(?:^|;)\s*proto=\"?https\b", re.IGNORECASE) 
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "worker-src 'self'; manifest-src 'self'; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",

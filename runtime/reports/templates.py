@@ -17,6 +17,7 @@ from typing import Final
 from runtime.contract import (
     AssistantTurn,
     Call,
+    CallKey,
     DataCall,
     Job,
     ModelReply,
@@ -62,6 +63,10 @@ class TemplateModel:
 
     def limit(self, call: str) -> timedelta | None:
         """Each call has its tool's own time."""
+        return None
+
+    def repeated(self, call: str) -> CallKey | None:
+        """Each call is one of its own."""
         return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
@@ -126,6 +131,10 @@ class Unmade:
 
     def limit(self, call: str) -> timedelta | None:
         """Each call has its tool's own time."""
+        return None
+
+    def repeated(self, call: str) -> CallKey | None:
+        """Each call is one of its own."""
         return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:

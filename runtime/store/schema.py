@@ -80,6 +80,8 @@ from runtime.store.tables.room_marks import room_marks as room_marks
 from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
+from runtime.store.tables.web_push import push_marks as push_marks
+from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
 REVISION: Final = "0050"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""

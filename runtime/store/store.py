@@ -69,6 +69,7 @@ from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
 
 if TYPE_CHECKING:
+    from runtime.store.cluster.support import SupportStore
     from runtime.store.knowledge.store import KnowledgeStore
     from runtime.store.logins.store import LoginStore
     from runtime.store.memory.finding.messages import MessageSearchStore
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from runtime.store.programs.store import ProgramStore
     from runtime.store.shelf.search import ShelfStore
     from runtime.store.vectors.costs import EmbeddingCostStore
+    from runtime.store.web_push.store import WebPushStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -133,8 +135,10 @@ class Store:
     feedback: FeedbackStore
     programs: ProgramStore
     pushes: PushStore
+    web_push: WebPushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
+    support: SupportStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -183,8 +187,10 @@ class Store:
             feedback=FeedbackStore(*given),
             programs=late("runtime.store.programs.store", "ProgramStore", *given),
             pushes=PushStore(*given),
+            web_push=late("runtime.store.web_push.store", "WebPushStore", *given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
+            support=late("runtime.store.cluster.support", "SupportStore", *given),
         )
 
     async def check(self) -> None:

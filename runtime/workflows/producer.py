@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from runtime.contract import AssistantTurn, Call, Job, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage
+from runtime.contract import AssistantTurn, Call, CallKey, Job, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage
 from runtime.domain.schedules import NO_MODEL
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.calls import BEGIN_ID, call_of
@@ -19,7 +19,17 @@ from runtime.domain.workflows.definition import Step, StepKind, Workflow
 from runtime.domain.workflows.expressions import ExpressionError, named_in, text_of
 from runtime.domain.workflows.progress import Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
-from runtime.domain.workflows.record import DEFINITION, DONE_BEFORE, INPUTS, SOURCES, Recorded, freezing, standing_in
+from runtime.domain.workflows.record import (
+    CUT_CALLS,
+    DEFINITION,
+    DONE_BEFORE,
+    INPUTS,
+    SOURCES,
+    Recorded,
+    freezing,
+    key_in,
+    standing_in,
+)
 from runtime.errors import ModelFailed
 
 USAGE: Final = Usage(NO_MODEL)
@@ -48,6 +58,11 @@ class WorkflowModel:
         """The time that its step gives a call of a tool."""
         step = self._step(call)
         return timedelta(seconds=step.seconds) if step and step.kind is StepKind.TOOL and step.seconds else None
+
+    def repeated(self, call: str) -> CallKey | None:
+        """The call that was cut in the run with which this one goes on."""
+        cut = self._job.task.resumes.get(CUT_CALLS)
+        return key_in(cut.get(call)) if isinstance(cut, dict) else None
 
     def _step(self, call: str) -> Step | None:
         steps = self._flow.steps if self._flow else ()
@@ -78,7 +93,7 @@ class WorkflowModel:
         try:
             kept = task.resumes.get(DEFINITION)
             flow = Workflow.from_json(str(kept)) if kept else found(task.text, self._flows())
-            before = (task.resumes.get(DONE_BEFORE, {}), task.resumes.get(SOURCES, []))
+            before = (task.resumes.get(DONE_BEFORE, {}), task.resumes.get(SOURCES, []), task.resumes.get(CUT_CALLS, {}))
             return freezing(flow, inputs_of(flow, task.options), *before)
         except WorkflowError as error:
             raise ModelFailed(capital(str(error))) from error

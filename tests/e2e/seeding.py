@@ -13,15 +13,20 @@ MINUTE: Final = 60_000_000  # microseconds
 BEGAN: Final = 1_767_225_600_000_000  # 2026-01-01 00:00 UTC
 
 
-def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE) -> None:
-    """`turns` turns of the owner and the agent in the room `ROOM`, the first `summarised` behind a summary."""
+def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, since: int = 0) -> None:
+    """`turns` turns of the owner and the agent in the room `ROOM`, the first `summarised` behind a summary.
+
+    `since`: turns that were talked already.
+    """
     with closing(sqlite3.connect(database)) as raw, raw:
         account = raw.execute("SELECT identity FROM accounts WHERE channel = 'web'").fetchone()[0]
         owner = raw.execute("SELECT id, name FROM people").fetchone()
         address = f"web:{account}/{ROOM}"
         session = f"main|{address}"
-        for number in range(1, turns // 2 + 1):
+        for number in range(since // 2 + 1, turns // 2 + 1):
             _exchange(raw, number, address, session, account, owner, BEGAN + number * gap)
+        if since:
+            return
         fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
         if summarised:
             fill(

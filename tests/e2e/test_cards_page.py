@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
 
@@ -51,10 +51,19 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
+    """The owner's, signed in."""
+    async with window_of(browser) as window:
+        async with tab_in(window, house.link):
+            pass
+        yield window
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
+async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
     """The owner's page, in a conversation of its own."""
-    async with tab_of(browser, house.link) as tab:
+    async with tab_in(window, house.url) as tab:
         await tab.at("new-room").click()
         yield tab
 

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Route, expect
 
+from tests.e2e.axe import violations
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
@@ -102,7 +103,8 @@ async def test_keys_answer_the_card_in_focus(tab: Tab) -> None:
     await expect(found).to_have_count(2)
     await expect(found.nth(0).get_by_test_id("deny-reason-text")).to_have_value("a bad idea, and dated")
     await tab.page.keyboard.press("Escape")
-    await found.nth(1).focus()
+    await tab.page.keyboard.press("j")
+    await expect(found.nth(1)).to_be_focused()
     await tab.page.keyboard.press("Control+d")
     await tab.page.keyboard.press("d")
     await expect(found).to_have_count(1)
@@ -127,6 +129,31 @@ async def test_what_is_decided_elsewhere_goes_and_what_is_asked_comes(tab: Tab, 
     await opened(tab, 1)
     assert house.command("approvals", "deny", "--last").returncode == 0
     await expect(cards(tab)).to_have_count(0)
+    closed = tab.at("inbox-closed")
+    await expect(closed).to_contain_text("Denied by")
+    await expect(closed).to_contain_text("write_file")
+
+
+async def test_several_are_decided_at_once_and_stay_until_they_were_looked_at(tab: Tab) -> None:
+    await asked(tab, "write one to a.txt", "write two to b.txt", "write three to c.txt")
+    found = await opened(tab, 3)
+    await tab.page.keyboard.press("x")
+    await tab.page.keyboard.press("ArrowDown")
+    await tab.page.keyboard.press("ArrowDown")
+    await tab.page.keyboard.press("x")
+    await expect(tab.at("inbox-bulk")).to_contain_text("2 selected")
+    assert await violations(tab.page) == []
+    await tab.at("inbox-bulk-approve").click()
+    await expect(tab.at("inbox-status")).to_have_text("Approved 2 calls.")
+    await expect(found).to_have_count(1)
+    await expect(found).to_contain_text("b.txt")
+    closed = tab.at("inbox-closed")
+    await expect(closed).to_have_text([re.compile("Approved by owner.*write_file")] * 2)
+    await tab.page.wait_for_timeout(1_200)  # in view for as long as it takes to look
+    await tab.at("new-room").click()
+    await tab.at("to-inbox").click()
+    await expect(closed).to_have_count(0)
+    await expect(found).to_have_count(1)
 
 
 async def test_rooms_are_chosen_also_where_their_names_come_after_their_questions(tab: Tab) -> None:

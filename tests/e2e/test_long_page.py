@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, BrowserContext, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_of
+from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House
-from tests.e2e.seeding import ROOM, talk
+from tests.e2e.seeding import BEGAN, MINUTE, ROOM, talk
 
 pytestmark = [
     pytest.mark.browser,
@@ -23,6 +24,10 @@ pytestmark = [
 ]
 
 TURNS: Final = 10_000
+SLEPT: Final = 300
+"""Turns that came while a tab slept."""
+CATCHING_UP: Final = 6
+"""Requests by which it comes to the newest."""
 MOST_DRAWN: Final = 300
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 390, "height": 844}}
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -55,9 +60,18 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         house.kill()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
+    """The owner's, signed in."""
+    async with window_of(browser) as window:
+        async with tab_in(window, house.link):
+            pass
+        yield window
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
-    async with tab_of(browser, house.link) as tab:
+async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
+    async with tab_in(window, house.url) as tab:
         await opened(tab)
         yield tab
 
@@ -146,6 +160,21 @@ async def test_whoever_reads_further_up_stays_there_when_something_new_comes(tab
     await drawn(tab)
 
 
+async def test_a_link_to_an_old_message_leads_there_and_on_to_the_newest(tab: Tab) -> None:
+    await tab.page.evaluate("(hash) => { location.hash = hash; }", f"{ROOM}/run{10:019}")
+    await expect(tab.page.get_by_text("Question 10", exact=True)).to_be_in_viewport()
+    now = await drawn(tab)
+    for _ in range(6):
+        await tab.page.evaluate(DOWN)
+        await tab.page.wait_for_timeout(200)
+        now = await drawn(tab)
+        assert now == list(range(now[0], now[-1] + 1)), "nothing is missing in between"
+    assert now[-1] > 300
+    await tab.page.locator("#jump").click()
+    await expect(tab.page.get_by_text(f"Question {TURNS // 2}", exact=True)).to_be_visible()
+    assert (await drawn(tab))[-1] == TURNS // 2
+
+
 @pytest.mark.parametrize(
     "look", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"]
 )
@@ -178,3 +207,26 @@ async def test_a_summary_that_is_made_now_appears_at_once(tab: Tab) -> None:
     await tab.say("/compact")
     await tab.reply("Condensed:")
     await expect(tab.at("summary")).to_have_count(2)
+
+
+async def test_a_tab_that_slept_goes_on_at_the_newest_and_has_all_between_above_it(tab: Tab, house: House) -> None:
+    """More came meanwhile than the page reads at once. It goes last: what came stands after what the others said."""
+    asked: list[str] = []
+    tab.may_be_away = True
+    await tab.page.context.set_offline(True)
+    tab.page.context.on("request", lambda request: asked.append(request.url))
+    later = (time.time_ns() // 1_000 - BEGAN) // (TURNS // 2) + MINUTE
+    talk(house.data / "signalbox.db", TURNS + SLEPT, since=TURNS, gap=later)
+    await tab.page.context.set_offline(False)
+    newest = (TURNS + SLEPT) // 2
+    await expect(tab.page.get_by_text(f"Question {newest}", exact=True)).to_be_in_viewport()
+    await tab.page.wait_for_timeout(1_000)
+    assert len([url for url in asked if "/timeline" in url or "/events" in url]) <= CATCHING_UP
+    read: set[int] = set()
+    for _ in range(5):
+        now = await drawn(tab)
+        assert now == list(range(now[0], now[-1] + 1)), "nothing is missing in between, and nothing is there twice"
+        read |= set(now)
+        await tab.page.evaluate(UP)
+        await tab.page.wait_for_timeout(200)
+    assert read >= set(range(TURNS // 2 - 1, newest + 1))

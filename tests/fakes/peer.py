@@ -10,7 +10,8 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-OLD_METHODS = {"message/send": "SendMessage", "tasks/get": "GetTask"}
+OLD_METHODS = {"message/send": "SendMessage", "tasks/get": "GetTask", "tasks/cancel": "CancelTask"}
+NOT_CANCELABLE = {"code": -32002, "message": "The task is over."}
 
 
 @dataclass
@@ -27,6 +28,10 @@ class FakePeer:
     said: dict[str, str] = field(default_factory=dict)
     """Texts by their message ids, in order: a repeat is none."""
     tasks: dict[str, list[str]] = field(default_factory=dict)
+    cancelled: list[str] = field(default_factory=list)
+    slow: bool = False
+    """It never comes to an end by itself, but for what is `finished`."""
+    finished: set[str] = field(default_factory=set)
     _of_message: dict[str, str] = field(default_factory=dict)
 
     def app(self) -> web.Application:
@@ -57,6 +62,10 @@ class FakePeer:
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
+        if method == "CancelTask":
+            if self._task(task)["status"]["state"] == self._state("completed"):
+                return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "error": NOT_CANCELABLE})
+            self.cancelled.append(task)
         result = self._task(task)
         if method == "SendMessage" and self.version == "1.0":
             result = {"task": result}
@@ -73,6 +82,10 @@ class FakePeer:
     def _task(self, ident: str) -> dict[str, Any]:
         words = self.tasks[ident]
         made: dict[str, Any] = {"id": ident, "contextId": f"about-{ident}"}
+        if ident in self.cancelled:
+            return {**made, "status": {"state": self._state("canceled")}}
+        if self.slow and ident not in self.finished:
+            return {**made, "status": {"state": self._state("working")}}
         if self.question and len(words) == 1:
             said = {"messageId": "q", "role": self._role(), "parts": [self._part(self.question)]}
             return {**made, "status": {"state": self._state("input-required"), "message": said}}

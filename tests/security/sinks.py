@@ -68,6 +68,16 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("drop_trigger", "pause_trigger", "resume_trigger"),
         *("begin_cursor", "leave_sink", "drop_sinks", "sink_reached", "sink_told"),
         *("put_push", "drop_push", "push_told", "push_failed", "keep_task"),
+        *(
+            "keep_browser",
+            "drop_browser",
+            "browser_lost",
+            "here",
+            "sweep",
+            "begin_telling",
+            "push_taken",
+            "push_not_taken",
+        ),
         *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(

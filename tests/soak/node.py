@@ -14,7 +14,7 @@ from tests.fakes.forked import Forked, forked
 from tests.fakes.serve import ROOT
 from tests.faults.program import GLANCE
 from tests.soak.diary import Complaint, Diary
-from tests.soak.plan import WITHIN, AtMoment, AtPoint, End, Freeze, Leave
+from tests.soak.plan import AtMoment, AtPoint, End, Freeze, Leave
 
 STARTS_WITHIN: Final = 60.0  # seconds; under one where nothing else runs
 LEAVES_WITHIN: Final = 30.0  # seconds; it drains for 9.5 at most, and a loaded machine takes its time besides
@@ -51,8 +51,8 @@ class Node:
                     if not (await self._comes_up() and await self._dies_within(seconds)):
                         for node in [self, *others] if everyone else [self]:
                             node.kill("at a random moment" + ", with every other node" * everyone)
-                case AtPoint():
-                    if not (await self._comes_up() and await self._dies_within(WITHIN)):
+                case AtPoint(within=within):
+                    if not (await self._comes_up() and await self._dies_within(within)):
                         self.kill("at a random moment, since its point did not come")
                 case Leave(seconds):
                     if await self._comes_up() and not await self._dies_within(seconds):

@@ -171,10 +171,11 @@ class Gust:
 
 @dataclass(frozen=True, slots=True)
 class AtPoint:
-    """Killed when a named point is passed for the `hit`-th time, or after WITHIN seconds wherever it is."""
+    """Killed when a named point is passed for the `hit`-th time, or after so many seconds wherever it is."""
 
     point: str
     hit: int = 1
+    within: float = WITHIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,10 @@ UNANSWERED: Final = (
     "GROUP BY address"
 )
 
+FAILURES_TOLD: Final = "deliveries d JOIN occurrences o ON d.origin = 'schedule:' || o.schedule JOIN runs f ON f.id = o.run_id WHERE f.state = 'failed'"
+"""Words about workflows that failed, such as where a loaded machine takes longer than a step may: they are those of the occurrence."""
+
+
 # Each holds after every single commit, so it may be looked at while the program works and right after a kill. The row
 # names its subject, by which the story of a message is told.
 ALWAYS: Final[Mapping[str, str]] = {
@@ -238,6 +242,7 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT r.id AS run, r.address, r.trigger FROM runs r WHERE r.ended_at IS NOT NULL AND "
         "(CASE WHEN r.trigger = 'child' THEN 0 ELSE 1 END) <> "  # a child's last words go to its parent
         "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind IN ('final', 'report') AND d.origin NOT LIKE 'posted:%')"
+        f" + (SELECT count(*) FROM {FAILURES_TOLD} AND r.id = o.run_id)"
     ),
     "a shown delivery with a part that is not": (
         "SELECT d.id AS delivery, d.address, p.ordinal, p.state FROM deliveries d JOIN parts p ON p.delivery_id = d.id "
@@ -254,6 +259,7 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT i.id AS signal, i.address FROM signals i WHERE i.answered_at IS NOT NULL AND "
         "i.trigger <> 'child' AND NOT EXISTS "
         "(SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind IN ('final', 'report') AND d.state = 'shown')"
+        f" AND NOT EXISTS (SELECT 1 FROM {FAILURES_TOLD} AND i.run_id = o.run_id)"
     ),
     "a child that is taken for answered before its parent has its answer, or not after": (
         "SELECT i.id AS signal, c.state FROM signals i JOIN children c ON c.id = i.id "

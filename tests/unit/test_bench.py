@@ -79,6 +79,7 @@ LONG: Final = {
     "triggers": ["message to reply, 100 triggers", "processor time of a message, 100 triggers"],
     "interceptors": ["interceptor in process", "interceptor as a program"],
     "browser": [],  # it has none where no browser is
+    "page": [],
     "documents": ["a PDF of", "a workbook"],
 }
 """By `make cuts` alone, each with its bounds: those of platforms, those that fill databases or start nodes, and those of

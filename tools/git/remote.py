@@ -32,7 +32,7 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.egress import NoAnswer
-from runtime.errors import ToolFailed, ToolRetry
+from runtime.errors import UNSURE, ToolFailed, ToolRetry
 from runtime.text.glyphs import clip
 from runtime.workspace.safe_fs import reading
 from runtime.workspace.safe_fs import replace as write_whole
@@ -70,9 +70,7 @@ SENDING: Final = Flow(
     "{url}",
     carries={"url": Carries.HOST, "branch": Carries.THING, "commit": Carries.DETAIL, "path": Carries.THING},
 )
-UNKNOWN_PUSH: Final = (
-    "Nobody knows whether it was pushed: {reason} Call git_push again: it says so if the commits are there."
-)
+UNKNOWN_PUSH: Final = f"{UNSURE}pushed: {{reason}} Call git_push again: it says so if the commits are there."
 
 
 @dataclass(frozen=True, slots=True)

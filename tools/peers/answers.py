@@ -16,7 +16,17 @@ PEER_ID_MAX_CHARS: Final = 200
 ENDED_AT_PEER: Final = frozenset({"completed", "failed", "canceled", "rejected"})
 ASKS_BACK: Final = frozenset({"input-required", "auth-required"})
 STRANGE: Final = "The peer {name} answered something that is no answer of A2A."
+GONE_CODES: Final = frozenset({-32001, -32002, -32004, -32601})
+"""Of refusals to cancel: the task is unknown, or over; or the peer cancels none."""
 REFUSED_BY_PEER: Final = "The peer {name} refused: {why}"
+
+
+class PeerRefused(ToolFailed):
+    """A peer answered that it won't; `code` is JSON-RPC's."""
+
+    def __init__(self, text: str, code: object) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ def result_in(name: str, given: object) -> Mapping[str, Any]:
         raise ToolFailed(STRANGE.format(name=name))
     if isinstance(error := given.get("error"), Mapping):
         why = clip(" ".join(stripped(str(error.get("message"))).text.split()), PEER_REASON_MAX_CHARS)
-        raise ToolFailed(REFUSED_BY_PEER.format(name=name, why=why))
+        raise PeerRefused(REFUSED_BY_PEER.format(name=name, why=why), error.get("code"))
     if not isinstance(result := given.get("result"), Mapping):
         raise ToolFailed(STRANGE.format(name=name))
     return result

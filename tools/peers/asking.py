@@ -64,7 +64,8 @@ class AskedPeers:
 
     async def ask(self, name: str, text: str, task: str, context: ToolContext) -> str:
         """Give a peer a task, or say more about one. The same call again goes on with what it began."""
-        client, key = self.client(name), f"{context.run_id}-{context.call_id}"
+        client = self.client(name)
+        key = await self._key(client, context)
         kept = await self._book.peer_task(key)
         if kept is None or not kept.task:
             if not text:
@@ -76,6 +77,20 @@ class AskedPeers:
         else:
             answer = await client.task(kept.task)
         return await self._followed(client, kept, answer)
+
+    async def _key(self, client: PeerClient, context: ToolContext) -> str:
+        """The key of a call: that of the one which it is made again for, unless what that began was cancelled."""
+        own, before = f"{context.run_id}-{context.call_id}", context.repeats
+        if before is None or before.call != context.call_id or await self._book.peer_task(own):
+            return own
+        key = f"{before.run}-{before.call}"
+        kept = await self._book.peer_task(key)
+        if kept is None or kept.run == context.run_id:
+            return key
+        if not kept.task or (await client.task(kept.task)).state == "canceled":
+            return own
+        await self._book.keep_peer_task(replace(kept, run=context.run_id))  # which asks people from now on
+        return key
 
     async def _looked_at(self, client: PeerClient, task: str) -> str:
         if not task:

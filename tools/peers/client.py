@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from runtime.egress import Egress, NoAnswer, Response
 from runtime.errors import ToolFailed
-from tools.peers.answers import STRANGE, PeerAnswer, answer_of, result_in
+from tools.peers.answers import GONE_CODES, STRANGE, PeerAnswer, PeerRefused, answer_of, result_in
 from tools.peers.cards import NO_CARD, NotThatPeer, PeerCard, PeerTerms, card_of
 
 A2A_ASK: Final = "a2a_ask"
@@ -53,6 +53,15 @@ class PeerClient:
         """A task as it stands. Errors: ToolFailed."""
         is_old = (await self.card()).version == "0.3"
         return await self._call("tasks/get" if is_old else "GetTask", {"id": name})
+
+    async def cancel(self, name: str) -> None:
+        """End a task; one that is over or unknown there is as good as ended. Errors: ToolFailed for no answer, or another one."""
+        is_old = (await self.card()).version == "0.3"
+        try:
+            await self._call("tasks/cancel" if is_old else "CancelTask", {"id": name})
+        except PeerRefused as refused:
+            if refused.code not in GONE_CODES:
+                raise
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> PeerAnswer:
         card, name = await self.card(), self.terms.name

@@ -66,13 +66,13 @@ def posting_tools(posting: Posting, *, rooms: Rooms, named: Callable[[Address], 
         """Post a message beside your reply, here or in another room."""
         if not text.strip() or len(text) > TEXT_MAX_CHARS or len(files) > FILES_MAX:
             raise ToolRetry(f"Give a text of at most {TEXT_MAX_CHARS:,} characters, and at most {FILES_MAX} files.")
-        message = message_of(to, text, files, context)
+        message, first = message_of(to, text, files, context), f"{key_of(context.key.session)}:"
         try:
             room = await room_for(to, context, rooms)
-            await posting.post(PostWish(f"{whose(context)}:{message}", room, text, tuple(files), context.workspace))
+            await posting.post(PostWish(f"{first}{message}", room, text, tuple(files), context.workspace))
         except ToolRetry:
             # This call may have been made before it was cut, when its room could still be found.
-            if await posting.standing(message, f"{whose(context)}:") is None:
+            if await posting.standing(message, first) is None:
                 raise
         return f"It is posted as message {message}. delivery_status tells whether it is shown."
 
@@ -93,7 +93,8 @@ def message_of(to: str, text: str, files: Sequence[str], context: ToolContext) -
 
     The words are part of it: some vendors count the ids of their calls anew with each reply.
     """
-    return key_of(context.run_id, context.call_id, to, text, *files)[:NAME_CHARS]
+    key = context.key
+    return key_of(key.run, key.call, to, text, *files)[:NAME_CHARS]
 
 
 def whose(context: ToolContext) -> str:

@@ -25,7 +25,7 @@ from runtime.contract import (
     ToolSpec,
 )
 from runtime.egress import Egress, NoAnswer, Response
-from runtime.errors import ToolFailed, ToolRetry
+from runtime.errors import UNSURE, ToolFailed, ToolRetry
 from tools.kit.declare import tool
 from tools.kit.keys import key_of
 from tools.kit.placeholders import (
@@ -56,7 +56,7 @@ REQUEST_FLOW: Final = Flow(
     carries={"url": Carries.HOST, "method": Carries.DETAIL, "body": Carries.WORDS, "content_type": Carries.DETAIL},
 )
 OUTCOME_UNKNOWN: Final = (
-    "Nobody knows whether it was carried out: {reason} Look before you send it again, or ask the person who wants it."
+    f"{UNSURE}carried out: {{reason}} Look before you send it again, or ask the person who wants it."
 )
 FILLED_PARTS: Final = ("url", "headers", "body")
 """Arguments in which placeholders are filled."""
@@ -88,7 +88,7 @@ def request_tool(egress: Egress, secrets: SecretBook | None = None) -> Tool:
                 f"A body has at most {BODY_MAX_CHARS:,} characters, and there may be {HEADERS_MAX} headers."
             )
         own = {  # some vendors count the ids of calls anew with each reply, so that what is sent belongs to the key
-            "Idempotency-Key": key_of(context.run_id, context.call_id, method, url, body),
+            "Idempotency-Key": key_of(context.key.run, context.key.call, method, url, body),
             **({"Content-Type": content_type} if body else {}),
         }
         given = {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS}

@@ -3,10 +3,12 @@
 import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
 import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
-import { ADDRESS as INBOX, Inbox } from "./inbox.js";
+import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
+import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { openMenu } from "./menu.js";
+import { Notifications } from "./notify.js";
 import { showBanner } from "./banner.js";
 import { Failed, request, upload } from "./net.js";
 import { Outbox } from "./outbox.js";
@@ -22,6 +24,7 @@ const MOST_PENDING = 100; // messages on their way that are drawn at most
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
 const CLICK_TRIES = 4;
+const NEW = "#new"; // where the installed app's shortcut leads
 
 const text = byId("composer-text");
 const wide = matchMedia("(min-width: 900px)");
@@ -45,13 +48,14 @@ class Page {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
+    this.inbox = new Inbox(me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
+    this.notifications = new Notifications({ seen: () => this.inbox.told });
     this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.rewriting = new Rewriting((draft) => this.#write(draft));
     this.log = new Log(me, {
@@ -73,15 +77,18 @@ class Page {
     this.#introduce();
     this.#listenToPerson();
     const wanted = location.hash;
-    const known = roomInAddress() ?? this.outbox.room;
+    if (wanted === NEW) this.#toNew();
+    const known = wanted === NEW ? null : (roomInAddress() ?? this.outbox.room);
     if (known) this.open(known, { focus: wide.matches });
     await this.rooms.load(known, early.rooms);
     if (this.#room) this.rooms.draw(this.#room);
     else this.open(this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.#title();
-    if (wanted === INBOX) this.#toInbox();
+    if (isInbox(wanted)) this.#toInbox(wanted);
     this.outbox.run();
     this.inbox.run();
+    this.notifications.load();
+    keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }
 
@@ -93,15 +100,30 @@ class Page {
     this.open(room);
   }
 
-  /** To what waits for the person, in place of the conversation. */
-  #toInbox() {
+  /** To a new conversation, without the address that led here. */
+  #toNew() {
+    history.replaceState(null, "", location.pathname);
+    this.#go(newRoom());
+  }
+
+  /** To where an address of this page leads. */
+  #toHash(hash) {
+    if (hash === NEW) return this.#toNew();
+    if (location.hash !== hash) history.pushState(null, "", hash);
+    if (isInbox(hash)) this.#toInbox(hash);
+    else this.#go(roomInAddress() ?? newRoom());
+  }
+
+  /** To what waits for the person, in place of the conversation; to one question where the address names it. */
+  #toInbox(hash = INBOX) {
     this.#closeDrawer();
-    if (location.hash !== INBOX) history.pushState(null, "", INBOX);
+    if (location.hash !== hash) history.pushState(null, "", hash);
     byId("stage").hidden = true;
     byId("toggle-files").hidden = true;
     if (this.files.shown) this.files.hide();
     byId("to-inbox").setAttribute("aria-current", "page");
-    this.inbox.show();
+    this.inbox.show(questionIn(hash));
+    this.notifications.load();
     this.rooms.draw(null);
     this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();
@@ -124,6 +146,7 @@ class Page {
     badge.hidden = count === 0;
     badge.replaceChildren(String(count), h("span", { class: "visually-hidden" }, ` ${words.questions(count)}`));
     byId("icon").href = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : "/static/icon.svg";
+    badgeApp(count);
     byId("drawer-dot").hidden = count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
   }
@@ -252,6 +275,7 @@ class Page {
     this.#busy = answer.busy;
     this.#showMode(answer.mode);
     this.#loaded = true;
+    byId("offline").hidden = true;
     this.#draw({ first });
     if (first && entryInAddress()) this.#point(entryInAddress());
     this.#lookAround();
@@ -404,7 +428,10 @@ class Page {
 
   async #signOut() {
     try {
+      if (this.outbox.waiting && !confirm(words.signOutUnsent)) return;
       const { next } = await request("/sign-out", { method: "POST" });
+      this.#room = null; // nor is a draft kept as the page goes
+      await forgetHere();
       location.assign(next);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -445,7 +472,7 @@ class Page {
       event.preventDefault();
       this.#toInbox();
     });
-    addEventListener("popstate", () => (location.hash === INBOX ? this.#toInbox() : this.#go(roomInAddress() ?? newRoom())));
+    addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());
@@ -752,6 +779,7 @@ class Page {
 
   #connection(state) {
     byId("connection").textContent = state;
+    byId("offline").hidden = !state || this.#loaded;
   }
 
   #visibility() {
@@ -765,13 +793,35 @@ class Page {
   }
 }
 
+/** Who is here; where Signalbox is away, whoever was here last: what they write waits in this browser. */
 async function whoAmI() {
+  try {
+    return await askedWho();
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    const known = error.retry && remembered();
+    if (!known) return untilKnown();
+    untilKnown().then((me) => JSON.stringify(me) !== JSON.stringify(known) && location.reload());
+    return known;
+  }
+}
+
+async function askedWho() {
+  const me = await request("/api/me");
+  remember(me);
+  return me;
+}
+
+async function untilKnown() {
   for (;;) {
     try {
-      return await request("/api/me");
+      return await askedWho();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      if (!error.retry) location.reload(); // the server's own page says what to do
+      if (!error.retry) {
+        remember(null);
+        location.reload(); // the server's own page says what to do
+      }
       byId("connection").textContent = words.connecting;
       await sleep(2_000);
     }

@@ -12,7 +12,6 @@ export class Ratings {
   #room = null;
   #mayWrite;
   #marks = new Map(); // delivery -> "up" or "down"
-  #shown = new Map(); // delivery -> shows how it is rated
 
   constructor(mayWrite) {
     this.#mayWrite = mayWrite;
@@ -21,13 +20,12 @@ export class Ratings {
   async enter(room) {
     this.#room = room;
     this.#marks.clear();
-    this.#shown.clear();
     if (!this.#mayWrite || isFresh(room)) return; // no thumbs are shown, or there is nothing to rate yet
     try {
       const { ratings } = await request(`/api/rooms/${room}/feedback`);
       if (room !== this.#room) return;
       this.#marks = new Map(Object.entries(ratings));
-      for (const show of this.#shown.values()) show();
+      for (const row of document.querySelectorAll("[data-testid=rating]")) this.#show(row);
     } catch {
       // one that can't be read now is rated anew without harm
     }
@@ -41,10 +39,15 @@ export class Ratings {
     const why = h("form", { class: "rating-words", hidden: true });
     const thumbs = Object.entries(VALUES).map(([value, emoji]) =>
       h("button", { type: "button", class: "thumb", "data-testid": `rate-${value}`, "aria-label": words.rate[value], title: words.rate[value], onclick: (event) => this.#press(entry, delivery, value, notice, why, event.currentTarget) }, emoji));
-    const show = () => Object.keys(VALUES).forEach((value, n) => thumbs[n].setAttribute("aria-pressed", String(this.#marks.get(delivery) === value)));
-    this.#shown.set(delivery, show);
-    show();
-    return h("div", { class: "rating", "data-testid": "rating" }, ...thumbs, notice, why);
+    const row = h("div", { class: "rating", "data-testid": "rating", "data-delivery": delivery }, ...thumbs, notice, why);
+    this.#show(row);
+    return row;
+  }
+
+  /** Nothing here holds a row: it goes with its message. */
+  #show(row) {
+    const mark = this.#marks.get(row.dataset.delivery);
+    for (const value of Object.keys(VALUES)) row.querySelector(`[data-testid=rate-${value}]`).setAttribute("aria-pressed", String(mark === value));
   }
 
   async #press(entry, delivery, value, notice, why, thumb) {
@@ -74,7 +77,8 @@ export class Ratings {
     }
     if (value === "none") this.#marks.delete(delivery);
     else this.#marks.set(delivery, value);
-    this.#shown.get(delivery)?.();
+    const row = document.querySelector(`[data-delivery="${CSS.escape(delivery)}"]`);
+    if (row) this.#show(row);
     return true;
   }
 }

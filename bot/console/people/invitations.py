@@ -11,15 +11,15 @@ from bot.operator.api import ROOT
 from bot.operator.views import View
 
 INVITED_ROLES: Final = ("user", "viewer", "operator")
-LIVES: Final = {"1h": "one hour", "1d": "one day", "7d": "a week", "30d": "30 days"}
+INVITATION_LIVES: Final = {"1h": "one hour", "1d": "one day", "7d": "a week", "30d": "30 days"}
 USUAL_LIFE: Final = "1d"
-HEADS: Final = ("Role", "State", "Until", "Made by", "Who joined")
+INVITATION_HEADS: Final = ("Role", "State", "Until", "Made by", "Who joined")
 
 
 def invite_form() -> Html:
     """One press makes a link; the script shows it with its code, and nothing keeps it."""
     roles = (tag("option", role) for role in INVITED_ROLES)
-    lives = (tag("option", words, value=life, selected=life == USUAL_LIFE) for life, words in LIVES.items())
+    lives = (tag("option", words, value=life, selected=life == USUAL_LIFE) for life, words in INVITATION_LIVES.items())
     return tag(
         "form",
         tag("label", "Role", tag("select", *roles, name="role")),
@@ -37,7 +37,7 @@ def invitations(rows: list[View], *, is_owner: bool) -> Html:
         return nothing(
             "Nobody is invited. An invitation is a link, or a code for a phone's camera, that lets one person in."
         )
-    heads = (*HEADS, *(["Change"] if is_owner else []))
+    heads = (*INVITATION_HEADS, *(["Change"] if is_owner else []))
     return table("Invitations", heads, ((*_line(row), *([_revoke(row)] if is_owner else [])) for row in rows))
 
 

@@ -18,7 +18,7 @@ from bot.operator.views import View
 from runtime.chat.pairing import LENGTH
 from runtime.contract import ApprovalKind, Role
 
-PLACE: Final = "/console/people"
+PEOPLE_PLACE: Final = "/console/people"
 NEW_PERSON: Final = "A new person"
 
 
@@ -28,7 +28,7 @@ async def people(_request: web.Request, do: Operations) -> Html:
     is_owner = do.actor.person.role is Role.OWNER
     return page(
         "People",
-        PLACE,
+        PEOPLE_PLACE,
         tag("h2", "Waiting to be let in"),
         *map(question, asked),
         _waiting(waiting, {row["run"] for row in asked}, known if is_owner else ()),
@@ -43,7 +43,7 @@ async def people(_request: web.Request, do: Operations) -> Html:
 
 def place_of(name: str) -> str:
     """Path of a person's page."""
-    return f"{PLACE}/{quote(name, safe='')}"
+    return f"{PEOPLE_PLACE}/{quote(name, safe='')}"
 
 
 def _waiting(rows: list[View], asked: Collection[str], others: Sequence[View]) -> Html:
@@ -105,7 +105,7 @@ def stranger(row: View) -> Html:
         tag("h3", f"{cut(row['name']) or 'Somebody'} would like to be let in"),
         tag("p", tag("code", row["identity"]), ", in ", where(row)),
         tag("p", "Their pairing code works until ", moment(row["until"], exact=True), ".", class_="faint"),
-        tag("p", tag("a", "Answer on the People page", href=PLACE)),
+        tag("p", tag("a", "Answer on the People page", href=PEOPLE_PLACE)),
         class_="card",
     )
 

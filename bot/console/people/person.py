@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table
-from bot.console.people.pages import PLACE, choice, place_of
+from bot.console.people.pages import PEOPLE_PLACE, choice, place_of
 from bot.operator.access.forgetting import OUTSIDE
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
@@ -45,8 +45,8 @@ async def person(request: web.Request, do: Operations) -> Html:
     )
     return page(
         name,
-        PLACE,
-        tag("p", tag("a", "All people", href=PLACE)),
+        PEOPLE_PLACE,
+        tag("p", tag("a", "All people", href=PEOPLE_PLACE)),
         about,
         tag("h2", "Signed in by a provider"),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
@@ -78,7 +78,7 @@ def _changes(row: View, others: list[View]) -> list[Html]:
     return [
         tag("h2", "Change"),
         _part("Role", None, _change(name, "role", "Set the role", tag("select", *roles, **_field("role", "Role")))),
-        _part("Name", None, _change(name, "rename", "Rename", new, then=PLACE)),
+        _part("Name", None, _change(name, "rename", "Rename", new, then=PEOPLE_PLACE)),
         _part("Link", LINK_WORDS.format(name=name), _change(name, "link", "Make a new link", link=True)),
         _part(
             "Sign out",
@@ -99,7 +99,9 @@ def _changes(row: View, others: list[View]) -> list[Html]:
         _part(
             "Remove",
             REMOVE_WORDS,
-            _change(name, "remove", "Remove", ask=f"Remove {name}? They'll have to be let in again.", then=PLACE),
+            _change(
+                name, "remove", "Remove", ask=f"Remove {name}? They'll have to be let in again.", then=PEOPLE_PLACE
+            ),
         ),
         _part(
             "Forget for good",
@@ -111,7 +113,7 @@ def _changes(row: View, others: list[View]) -> list[Html]:
                 "Forget for good",
                 once_more,
                 ask=f"Forget {name} and all that they wrote? This can't be undone.",
-                then=PLACE,
+                then=PEOPLE_PLACE,
             ),
         ),
     ]
@@ -143,7 +145,7 @@ async def merge(request: web.Request, do: Operations) -> Html:
     form = _change(name, "merge", title, tag("input", type="hidden", name="into", value=into), then=place_of(into))
     return page(
         title,
-        PLACE,
+        PEOPLE_PLACE,
         tag("p", tag("a", f"Back to {name}", href=place_of(name))),
         tag("h2", f"What becomes {into}'s"),
         tag("ul", *moved) if moved else nothing(f"Nothing: {name} has done nothing here yet."),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from bot.console import children_page, pieces, trace_page
+from bot.console.health.pages import log_link
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.runs.timeline import dollars, lasting, timeline
@@ -39,7 +40,7 @@ async def runs(request: web.Request, do: Operations) -> Html:
 async def run(request: web.Request, do: Operations) -> Html:
     run = await do.run(request.match_info["id"])
     said = [tag("blockquote", legible(text)) for text in run["signals"]]
-    told = tag("p", trace_page.link(run["id"]))
+    told = tag("p", trace_page.link(run["id"]), " · ", log_link(run["id"]))
     around = _around(await do.handed_on(run=run["id"]), run["id"])
     steps = [tag("h2", "Steps"), timeline(run)]
     context = [tag("h2", "Context"), *await _context(do, run["address"])]

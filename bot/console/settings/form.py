@@ -44,7 +44,8 @@ async def setting(request: web.Request, do: Operations) -> Html:
         *(_list(told) if told["is_list"] and not is_new else _form(told, is_new=is_new)),
         *confirmation(told),
         refreshed=False,
-        own="settings",
+        script="settings.js",
+        style="settings.css",
     )
 
 

@@ -46,7 +46,8 @@ def _page(title: str, told: View, content: list[Html]) -> Html:
         *(content or [nothing(OWNERS_ONLY)]),
         *confirmation(told),
         refreshed=False,
-        own="settings",
+        script="settings.js",
+        style="settings.css",
     )
 
 

@@ -37,7 +37,8 @@ async def settings(request: web.Request, do: Operations) -> Html:
         _shortcuts(is_owner),
         *_areas(told, is_owner, is_open=bool(words.strip())),
         refreshed=False,
-        own="settings",
+        script="settings.js",
+        style="settings.css",
     )
 
 

@@ -14,6 +14,7 @@ const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]];
 const NEAR_SECONDS = 7 * 86_400; // further away, a date says more
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const distant = new Intl.RelativeTimeFormat(undefined, { numeric: "always" });
 
 /** How long ago it was, or how far ahead it is; the date where that says more. */
@@ -29,7 +30,7 @@ function localTimes(root) {
     const date = new Date(time.dateTime);
     time.title = exact.format(date);
     if (time.dataset.relative === "") continue;
-    const told = time.dataset.exact === "" ? dated.format(date) : distance(date);
+    const told = time.dataset.clock === "" ? clock.format(date) : time.dataset.exact === "" ? dated.format(date) : distance(date);
     if (time.textContent !== told) time.textContent = told; // else what a person selects stays selected
   }
 }
@@ -45,8 +46,9 @@ function scrollers(root) {
 // What a person is in the middle of must not be taken from under them.
 function isInUse(live) {
   const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== input.defaultValue);
+  const chosen = live.querySelector("[data-choose]:checked") !== null;
   const picked = [...live.querySelectorAll("select:has(option[selected])")].some((one) => !one.selectedOptions[0].defaultSelected);
-  return typed || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
+  return typed || chosen || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 
 let shown = null;
@@ -67,6 +69,7 @@ function replace(live, fresh) {
   const focused = live.contains(document.activeElement) ? pathOf(document.activeElement) : null;
   localTimes(fresh);
   live.replaceWith(fresh);
+  counted();
   scrollers(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) (fresh.querySelector(focused) ?? document.getElementById("main")).focus();
@@ -167,6 +170,97 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
+// ---- questions: as on the page of conversations, with the same keys
+
+const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+const DECIDES = { a: "approve", d: "deny" };
+const ARMED_FOR_MS = 4000; // between the two presses for a dangerous call
+const TITLE = document.title;
+let armed = { what: "", at: 0 };
+
+const cards = () => [...document.querySelectorAll("article.card[tabindex]")];
+
+/** True if this is the second press of the same; the first one says so. */
+function sure(what, sentence) {
+  const again = armed.what === what && Date.now() - armed.at < ARMED_FOR_MS;
+  armed = again ? { what: "", at: 0 } : { what, at: Date.now() };
+  if (!again) tell(sentence);
+  return again;
+}
+
+/** How many questions wait: in the tab's title, on its icon and on that of the installed app. */
+function counted() {
+  if (!location.pathname.startsWith("/console/approvals")) return;
+  const number = cards().length;
+  document.title = number ? `(${number}) ${TITLE}` : TITLE;
+  const icon = number ? `/static/icon-${encodeURIComponent(number > 9 ? "9+" : number)}.svg` : "/static/icon.svg";
+  document.querySelector("link[rel=icon]").setAttribute("href", icon);
+}
+
+function step(event, by) {
+  const all = cards();
+  if (!all.length) return;
+  const here = all.findIndex((one) => one.contains(event.target));
+  event.preventDefault();
+  const next = all[here < 0 ? 0 : Math.min(all.length - 1, Math.max(0, here + by))];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function decide(event, choice) {
+  const card = event.target.closest("article.card[tabindex]");
+  const button = card?.querySelector(`button[name=choice][value=${choice}]:not(:disabled)`);
+  if (!button) return;
+  event.preventDefault();
+  const danger = card.dataset.danger === "" && choice === "approve";
+  if (!danger || sure(card.id, "This call is dangerous. Press A again to approve it.")) button.click();
+}
+
+function choose(event) {
+  const box = event.target.closest("article.card[tabindex]")?.querySelector("[data-choose]");
+  if (!box) return;
+  event.preventDefault();
+  box.click();
+}
+
+addEventListener("keydown", (event) => {
+  const busy = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
+  if (busy || event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (MOVES[key]) step(event, MOVES[key]);
+  else if (event.repeat) return;
+  else if (DECIDES[key]) decide(event, DECIDES[key]);
+  else if (key === "x") choose(event);
+});
+
+document.addEventListener("change", (event) => {
+  const bar = document.querySelector(".bulk");
+  if (!bar || !event.target.matches("[data-choose]")) return;
+  const number = document.querySelectorAll("[data-choose]:checked").length;
+  bar.hidden = number === 0;
+  bar.querySelector("span").textContent = number === 1 ? "1 selected" : `${number} selected`;
+});
+
+/** Each selected question is decided for itself, in the order in which they stand. */
+document.addEventListener("click", async (event) => {
+  const choice = event.target.dataset?.bulk;
+  if (!choice) return;
+  const chosen = cards().filter((card) => card.querySelector("[data-choose]")?.checked);
+  const danger = choice === "approve" && chosen.some((card) => card.dataset.danger === "");
+  if (danger && !sure(chosen.map(({ id }) => id).join(), "Some of these calls are dangerous. Press again to approve them all.")) return;
+  const buttons = [...event.target.closest(".bulk").querySelectorAll("button")];
+  buttons.forEach((button) => (button.disabled = true));
+  let done = 0;
+  let failed = "";
+  for (const card of chosen) {
+    const form = card.querySelector(`form:has(button[value=${choice}])`);
+    await send(form, form.querySelector(`button[value=${choice}]`)).then(() => (done += 1), (error) => (failed ||= error.message));
+  }
+  const verb = choice === "approve" ? "Approved" : "Denied";
+  tell(`${verb} ${done === 1 ? "1 call" : `${done} calls`}.${failed && ` ${failed}`}`, Boolean(failed));
+  await refresh({ force: true }).catch(() => {});
+});
+
 async function loop() {
   let away = false;
   for (;;) {
@@ -185,5 +279,6 @@ async function loop() {
 
 localTimes(document);
 scrollers(document);
+counted();
 addEventListener("resize", () => scrollers(document));
 if (document.getElementById("live").dataset.refreshed === "") loop();

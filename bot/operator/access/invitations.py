@@ -21,12 +21,12 @@ INVITATION_LIFE_MOST: Final = timedelta(days=30)
 JOIN_PATH: Final = "/join/"
 ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]{1,253}")
 NO_OWNERS: Final = "A link can't make an owner: whoever finds it first would own this. Invite them with another role, and change it once they're in."
-TOO_LONG: Final = f"An invitation is good for at most {INVITATION_LIFE_MOST.days} days."
+INVITATION_TOO_LONG: Final = f"An invitation is good for at most {INVITATION_LIFE_MOST.days} days."
 BAD_ORIGIN: Final = "`at` must be the address of this page, such as https://box.example:8443."
 NOT_OPEN: Final = "This invitation isn't open any more."
 ONLY_HERE: Final = "This address only works on this machine. For one that works on phones, set web.public_url, and listen where they can reach you."
-SHOWN_ONCE: Final = "Here's the link. It's shown only now, and lets one person in."
-UNTIL_ZONE: Final = "UTC"
+INVITATION_TOLD: Final = "Here's the link. It's shown only now, and lets one person in."
+INVITATION_ZONE: Final = "UTC"
 
 
 def drawn(url: str) -> View:
@@ -68,7 +68,7 @@ class InvitationsApi(PartialApi):
         address_of("", self._context.public_url, at)  # refused before anything is made
         made, token = await self._store.people.make_invitation(wanted, within, actor=self.actor.name)
         link = address_of(f"{JOIN_PATH}{token}", self._context.public_url, at)
-        return {**self._view(made), **link, "told": SHOWN_ONCE}
+        return {**self._view(made), **link, "told": INVITATION_TOLD}
 
     async def revoke_invitation(self, which: str) -> View:
         """End an invitation that nobody used."""
@@ -78,11 +78,11 @@ class InvitationsApi(PartialApi):
 
     def _within(self, until: str) -> timedelta:
         try:
-            within = until_of(until, zone=UNTIL_ZONE, now=self._context.now()) - self._context.now()
+            within = until_of(until, zone=INVITATION_ZONE, now=self._context.now()) - self._context.now()
         except WhenError as error:
             raise Refusal(400, str(error)) from error
         if within > INVITATION_LIFE_MOST + timedelta(minutes=1):
-            raise Refusal(400, TOO_LONG)
+            raise Refusal(400, INVITATION_TOO_LONG)
         return within
 
     def _view(self, one: Invitation) -> View:

@@ -83,7 +83,8 @@ class WorkflowOperations:
         if one.ended_at is None:
             raise Refusal(409, "This workflow is not over, so there is nothing to resume.")
         calls = await self.store.workflows.record(RunId(one.run)) if one.run else []
-        kept, frozen = to_resume(calls), frozen_in(calls)
+        session = await self.store.workflows.session_of(RunId(one.run)) if one.run else None
+        kept, frozen = to_resume(calls, RunId(one.run), session) if session else None, frozen_in(calls)
         if kept is None or frozen is None or one.room is None:
             raise Refusal(409, "This workflow stopped before it began. Start it anew.")
         if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:

@@ -16,6 +16,7 @@ from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, acco
 from bot.accounts.supervisor import AccountSupervisor
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
+from bot.node.version import VERSION
 from bot.operator.settings.live import Confirmations
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
@@ -32,7 +33,17 @@ from bot.wiring.triggers.of_file import FileTriggers
 from runtime.chat import inbox
 from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Links, Model, Waiting
+from runtime.contract import (
+    AdapterContext,
+    Address,
+    ApprovalId,
+    ChannelAdapter,
+    Closed,
+    Identity,
+    Links,
+    Model,
+    Waiting,
+)
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
@@ -86,7 +97,7 @@ def accounts_phase(
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
     links, auth, confirmations = _auth(base, web_identity, rights)
-    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights), links=links)
+    context = replace(base.context(forms.open, ratings), links=links, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -135,11 +146,23 @@ def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> 
     return links, replace(auth, page=replace(auth.page, opened=confirmations.opened)), confirmations
 
 
+def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:
+    """Readers of questions for one person."""
+    return {"inbox": partial(_waiting, base, rights), "closed": partial(_closed, base, rights)}
+
+
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
     """Questions that wait for somebody, as the rules of now say."""
     now = base.store.now()
     found = await base.store.approvals.inbox(who, rights())
     return [inbox.waiting(one, now) for one in found]
+
+
+async def _closed(
+    base: StorePhase, rights: Callable[[], Rights], who: Identity, questions: Sequence[ApprovalId]
+) -> Sequence[Closed]:
+    """Questions that waited for somebody and no longer do."""
+    return [inbox.closed(one) for one in await base.store.approvals.closed(who, questions, rights())]
 
 
 def _page(
@@ -152,7 +175,7 @@ def _page(
 ) -> WebAdapter:
     web, banner = base.settings.web, base.settings.warning
     ideas, notice = getattr(model, "ideas", IDEAS), getattr(model, "notice", "")
-    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page)
+    bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers(), auth.page, VERSION)
     return WebAdapter(
         bounds,
         context,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from bot.accounts.alerts import AccountAlerts
@@ -22,13 +22,14 @@ from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.skills.watch import SkillWatch
+from bot.wiring.tools.peers import stopping_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
 from runtime.cluster.topics import LANES, PUSHES, SKILLS
-from runtime.contract import Address
+from runtime.contract import QUESTIONS, Address
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.markup import parse
@@ -74,6 +75,7 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield from _of_logins(base, at, engine)
+    yield from _of_peers(base)
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
@@ -81,6 +83,7 @@ def duties_of(
     yield PushWatch(
         is_any=base.store.pushes.any_push, rung=base.notifier.listen(PUSHES), made=partial(_pusher, base, at)
     ).run
+    yield from _browser_telling(base, at)
     if engine.interceptors:
         yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
@@ -101,6 +104,12 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
         runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
         tell_login = partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
+
+
+def _of_peers(base: StorePhase) -> Iterator[Duty]:
+    """Tasks at agents of other systems, which end with their runs. Nothing is imported where none is set."""
+    if stopping := stopping_of(base.settings, base.store.peer_tasks, base.store.now):
+        yield stopping.run
 
 
 def _of_logins(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
@@ -136,6 +145,28 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         tell=partial(post_to_operators, base, at, engine),
     )
     yield sinks.run
+
+
+def _browser_telling(base: StorePhase, at: AccountsPhase) -> Iterator[Duty]:
+    """Tells browsers what waits for their people. Nothing of it is loaded where the settings don't turn it on."""
+    settings = base.settings
+    if settings.push.enabled:
+        from bot.push.telling import WEB_PUSH_TOOL, BrowserTelling
+        from bot.push.vapid import Vapid
+        from bot.wiring.events.pushes import push_way_of
+
+        way = cache(lambda: push_way_of(settings, WEB_PUSH_TOOL))
+        yield BrowserTelling(
+            store=base.store.web_push,
+            way=way,
+            vapid=cache(lambda: Vapid(way().sealer(), settings.push.subject)),
+            said=settings.push.words,
+            rights=lambda: at.live.gate().rights,
+            take=base.membership.take,
+            rung=base.notifier.listen(QUESTIONS),
+            now=base.store.now,
+            probe=base.probe,
+        ).run
 
 
 def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:

@@ -20,6 +20,9 @@ from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.settings.live import LiveSettings
+from bot.operator.system.health_parts import HealthParts
+from bot.push.routes import PushRoutes
+from bot.push.vapid import Vapid
 from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.operators_room import post_to_operators
@@ -27,7 +30,9 @@ from bot.server.phases.store import StorePhase
 from bot.server.reload import MAY_CHANGE, in_words
 from bot.server.site import site_of
 from bot.settings.settings import Settings
+from bot.telemetry.logs import last_lines
 from bot.wiring.identities import written
+from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
@@ -40,6 +45,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from adapters.webhook.adapter import Webhooks
+    from bot.operator.system.examination import Examination
     from bot.wiring.events.pushes import PushWay
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
@@ -64,14 +70,15 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
+    operators = replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter)
     site = site_of(
         at.accounts,
-        replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter),
+        operators,
         hosts=settings.web.names,
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
-        others=[*base.instruments.routes(), *at.auth.routes],
+        others=[*base.instruments.routes(), *at.auth.routes, *_push_routes(settings, operators)],
         hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
@@ -82,6 +89,13 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         control_token=token,
         forgetter=forgetter,
     )
+
+
+def _push_routes(settings: Settings, context: OperatorContext) -> list[web.RouteDef]:
+    """Routes of browsers that want to be told; where that is off they say so."""
+    sealer = login_sealer_of(settings)
+    vapid = cache(lambda: Vapid(sealer(), settings.push.subject)) if settings.push.enabled else None
+    return PushRoutes(context, sealer, vapid).routes()
 
 
 def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
@@ -178,8 +192,27 @@ def _known(base: StorePhase, at: AccountsPhase, engine: EnginePhase, web_identit
         files=partial(_files, base),
         keep=partial(_keep, base),
         push_way=cache(partial(push_way, settings)),
+        health=_health(base, at),
         logins=lambda: [table.name for table in settings.logins],
     )
+
+
+def _health(base: StorePhase, at: AccountsPhase) -> HealthParts:
+    """All of it as it is when somebody looks."""
+    return HealthParts(
+        node=lambda: base.membership.lease.node if base.membership.lease else "",
+        ring=last_lines,
+        examination=cache(partial(_examination, base)),
+        settings=lambda: (at.reload.settings.shown(), at.reload.settings.sources),
+        metrics=base.instruments.figures,
+    )
+
+
+def _examination(base: StorePhase) -> Examination:
+    """Made with the first look: few processes are ever asked."""
+    from bot.operator.system.examination import Examination
+
+    return Examination(settings_file=lambda: base.settings.file, now=base.store.now)
 
 
 def push_way(settings: Settings) -> PushWay:

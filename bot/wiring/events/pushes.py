@@ -23,11 +23,11 @@ class PushWay:
     sealer: MadeSealer
 
 
-def push_way_of(settings: Settings) -> PushWay:
+def push_way_of(settings: Settings, tool: str = PUSH_TOOL) -> PushWay:
     """Public places may be told, unless a rule of the settings denies it: a program hears nothing that it couldn't ask for.
 
     Private networks need `egress.allow` and a rule that allows it: what was opened for agents is not open to programs.
     """
     allow = [Opening.parse(text) for text in settings.egress.allow]
-    rule = Rule(Result.ALLOW, PUSH_TOOL, method="POST", public=True)
+    rule = Rule(Result.ALLOW, tool, method="POST", public=True)
     return PushWay(Egress([*rules_of(settings), rule], allow=allow), login_sealer_of(settings))

@@ -10,7 +10,7 @@ from bot.settings.settings import Settings
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.safety.egress import rules_of
 from runtime.agent.questions import OwnCall
-from runtime.contract import Call, RunId, Tool, Turn
+from runtime.contract import Call, Now, RunId, Tool, Turn
 from runtime.contract.agents.peers import PeerTask, PeerTasks
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.guard.sealing import Unsealable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bot.wiring.logins.sealed_files import MadeSealer
     from tools.peers.asking import AskedPeers
     from tools.peers.client import PeerClient
+    from tools.peers.stopping import StoppedTasks
 
 
 class SealedPeerTasks:
@@ -45,6 +46,9 @@ class SealedPeerTasks:
             asks=task.asks,
         )
         await self._store.keep_task(kept)
+
+    async def stopped_peer_tasks(self) -> Sequence[PeerTask]:
+        return [self._opened(row) for row in await self._store.stopped_tasks()]
 
     async def asking_peers(self, run: str) -> Sequence[PeerTask]:
         rows = [self._opened(row) for row in await self._store.tasks_of_run(run) if row.sealed]
@@ -95,6 +99,15 @@ def asked_peers_of(settings: Settings, store: PeerTaskStore) -> AskedPeers | Non
     from tools.peers.asking import AskedPeers
 
     return AskedPeers(clients_of(settings), SealedPeerTasks(store, login_sealer_of(settings)))
+
+
+def stopping_of(settings: Settings, store: PeerTaskStore, now: Now) -> StoppedTasks | None:
+    """Ends tasks of stopped runs at peers; None where the settings name no peer."""
+    if not settings.a2a:
+        return None
+    from tools.peers.stopping import StoppedTasks
+
+    return StoppedTasks(clients_of(settings), SealedPeerTasks(store, login_sealer_of(settings)), now=now)
 
 
 def tools_of_peers(settings: Settings, asked: AskedPeers | None) -> Mapping[str, Tool]:

@@ -28,5 +28,8 @@ class PeerTasks(Protocol):
     async def keep_peer_task(self, task: PeerTask) -> None:
         """Keep it, in place of what was kept of the same call."""
 
+    async def stopped_peer_tasks(self) -> Sequence[PeerTask]:
+        """Tasks of runs that people stopped, but for those whose peers were told: these are kept without a `task`."""
+
     async def asking_peers(self, run: str) -> Sequence[PeerTask]:
         """Tasks of a run whose peers wait for an answer."""

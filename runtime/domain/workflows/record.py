@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.contract import Call, Json
-from runtime.domain.transcript import STILL_AT_WORK, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.contract import Call, CallKey, Json, RunId, SessionKey
+from runtime.domain.transcript import (
+    ERROR,
+    NOT_FINISHED,
+    STILL_AT_WORK,
+    WAITING_FOR_ANSWER,
+    WAITING_FOR_APPROVAL,
+)
 from runtime.domain.workflows.calls import BEGIN, BEGIN_ID, result_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.progress import Result, Standing, standing
-from runtime.text.outside import sources_in
+from runtime.errors import UNSURE
+from runtime.text.outside import sources_in, unfenced
 
 DEFINITION: Final = "definition"
 INPUTS: Final = "inputs"
@@ -20,6 +28,10 @@ DONE_BEFORE: Final = "done"
 """Parts of what is frozen; the last are results of an earlier run, by call, with which this one goes on."""
 SOURCES: Final = "sources"
 """Sources of those results that are from outside: what goes on with them read them too."""
+CUT_CALLS: Final = "cut"
+"""Calls of an earlier run that nobody knows the outcome of: the names of each, by the call that is made again for it."""
+AGAIN: Final = re.compile(r"-again-\d+$")
+"""Ends the id of a call that tries once more what another one did not do."""
 GOES_ON: Final = "_goes_on"
 """Ends the name of a call that goes on with another one, once a person answered what its MCP server asked in the middle of it."""
 Recorded = tuple[Call, str | None]
@@ -33,9 +45,10 @@ class Frozen:
     flow: Workflow
     inputs: Mapping[str, Json]
     done: Mapping[str, Result]
+    cut: Mapping[str, Json]
 
 
-def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json, sources: Json) -> Call:
+def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json, sources: Json, cut: Json = None) -> Call:
     """The call by which a run begins with a workflow."""
     frozen = {
         DEFINITION: flow.to_json(),
@@ -43,6 +56,7 @@ def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json, sources: Js
         INPUTS: dict(inputs),
         DONE_BEFORE: done,
         SOURCES: sources,
+        **({CUT_CALLS: cut} if cut else {}),
     }
     return Call(BEGIN_ID, BEGIN, json.dumps(frozen, ensure_ascii=False))
 
@@ -53,7 +67,7 @@ def frozen_in(calls: Iterable[Recorded]) -> Frozen | None:
         if call.tool == BEGIN:
             raw = json.loads(call.arguments)
             done = {key: Result(text) for key, text in raw[DONE_BEFORE].items()}
-            return Frozen(Workflow.from_json(raw[DEFINITION]), raw[INPUTS], done)
+            return Frozen(Workflow.from_json(raw[DEFINITION]), raw[INPUTS], done, raw.get(CUT_CALLS, {}))
     return None
 
 
@@ -86,12 +100,41 @@ def _meant(call: Call) -> str:
     return named.partition("-")[2] if isinstance(named, str) else call.id
 
 
-def to_resume(calls: Sequence[Recorded]) -> dict[str, Json] | None:
-    """Facts with which another run goes on where one stopped; None for a run of no workflow."""
+def cut_in(calls: Iterable[Recorded], before: Mapping[str, Json], run: RunId, session: SessionKey) -> dict[str, Json]:
+    """Calls of a run whose outcome nobody knows, by the call that another run makes for each of them.
+
+    Where such a call was made for one of a run `before`, it goes by the names of that one.
+    """
+    last = {AGAIN.sub("", call.id): (call, result) for call, result in calls if call.id.startswith("step-")}
+    return {
+        name: before.get(call.id, [run, session, call.id]) for name, (call, result) in last.items() if is_cut(result)
+    }
+
+
+def is_cut(result: str | None) -> bool:
+    """True for the result of a call that may have taken effect, or of one that was not made yet."""
+    if result is None or is_pending(result):
+        return True
+    return unfenced(result).startswith((NOT_FINISHED, f"{ERROR}{UNSURE}"))
+
+
+def key_in(names: Json) -> CallKey | None:
+    """The names of a call as they are kept; None for what is none."""
+    match names:
+        case [str(run), str(session), str(call)]:
+            return CallKey(RunId(run), SessionKey(session), call)
+        case _:
+            return None
+
+
+def to_resume(calls: Sequence[Recorded], run: RunId, session: SessionKey) -> dict[str, Json] | None:
+    """Facts with which another run goes on where `run` stopped; None for a run of no workflow."""
     frozen = frozen_in(calls)
     if frozen is None:
         return None
     results = {**frozen.done, **results_in(calls)}
     good: dict[str, Json] = {key: one.text for key, one in results.items() if not one.failed and key != BEGIN_ID}
     sources: list[Json] = list(dict.fromkeys(name for _, told in calls if told for name in sources_in(told)))
-    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good, SOURCES: sources}
+    kept: dict[str, Json] = {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good, SOURCES: sources}
+    cut = cut_in(calls, frozen.cut, run, session)
+    return kept | ({CUT_CALLS: cut} if cut else {})

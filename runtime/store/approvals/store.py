@@ -23,7 +23,7 @@ from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.approvals.waiting import full_chats
-from runtime.store.approvals.waiting.inbox import of_identity
+from runtime.store.approvals.waiting.inbox import closed_for, of_identity
 from runtime.store.budgets import reserving as paying
 from runtime.store.budgets.counters import Moment
 from runtime.store.common import narrowed
@@ -68,6 +68,9 @@ class ApprovalStore(Base):
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         now = self.now()
         return await self._driver.read(lambda: of_identity(who, rights, now))
+
+    async def closed(self, who: Identity, questions: Sequence[ApprovalId], rights: Rights) -> list[Approval]:
+        return await self._driver.read(lambda: closed_for(who, questions, rights))
 
     async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
         return await self._driver.read(lambda: approved_by(approval, rights))

@@ -18,7 +18,14 @@ from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 
 EXPORTED_TABLES: Final = ("people", "identities", "signals", *walked_tables(), "audit")
-HIDDEN_COLUMNS: Final = (("people", "link_hash"), ("steps", "sealed"), ("peer_tasks", "sealed"), ("pushes", "sealed"))
+HIDDEN_COLUMNS: Final = (
+    ("people", "link_hash"),
+    ("steps", "sealed"),
+    ("peer_tasks", "sealed"),
+    ("pushes", "sealed"),
+    ("push_subscriptions", "sealed"),
+    ("push_subscriptions", "session"),
+)
 """Columns that open something, or that nobody can read."""
 
 

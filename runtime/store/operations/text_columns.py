@@ -339,6 +339,14 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "sealed": Fixed("an address with its credentials, sealed with the key of the nodes", Forgets.NONE),
         "fault": Fixed("our words about a place that took nothing", Forgets.NONE),
     },
+    "push_subscriptions": {
+        "id": HASH,
+        "person_id": PERSON_ID,
+        "session": HASH,
+        "sealed": Fixed("the address of a browser with its keys, sealed with the key of the nodes", Forgets.NONE),
+        "fault": Fixed("our words about a push service that took nothing", Forgets.NONE),
+    },
+    "push_marks": {"subscription": HASH, "subject": OWN_ID},
     "peer_tasks": {
         "key": OWN_ID,
         "run_id": OWN_ID,

@@ -21,7 +21,7 @@ LISTED_FOR: Final = timedelta(days=30)
 """How long after its time an invitation is still listed, and its link still says why it doesn't work."""
 INVITATIONS_MOST: Final = 500
 
-COLUMNS = (
+INVITATION_COLUMNS = (
     invitations.c.id,
     invitations.c.role,
     invitations.c.made_by,
@@ -31,9 +31,9 @@ COLUMNS = (
     invitations.c.ended_at,
     people.c.name,
 )
-EVERY = select(*COLUMNS).outerjoin(people, people.c.id == invitations.c.used_by)
-NEWEST = EVERY.order_by(invitations.c.made_at.desc(), invitations.c.id).limit(INVITATIONS_MOST)
-OF_TOKEN = EVERY.where(invitations.c.token_hash == bindparam("h"))
+EVERY_INVITATION = select(*INVITATION_COLUMNS).outerjoin(people, people.c.id == invitations.c.used_by)
+NEWEST_INVITATIONS = EVERY_INVITATION.order_by(invitations.c.made_at.desc(), invitations.c.id).limit(INVITATIONS_MOST)
+OF_TOKEN = EVERY_INVITATION.where(invitations.c.token_hash == bindparam("h"))
 ADD_INVITATION = add(invitations)
 DROP_OLD_INVITATIONS = delete(invitations).where(invitations.c.expires_at < bindparam("before"))
 END_INVITATION = update(invitations).where(invitations.c.ended_at.is_(None)).values(ended_at=bindparam("at"))
@@ -61,7 +61,7 @@ def make(which: str, token: str, role: Role, within: timedelta, actor: str, now:
 
 
 def listed() -> Op[list[Invitation]]:
-    return [_invitation(row) for row in (yield NEWEST, {})]
+    return [_invitation(row) for row in (yield NEWEST_INVITATIONS, {})]
 
 
 def revoke(which: str, actor: str, now: datetime) -> Op[bool]:

@@ -28,6 +28,7 @@ from runtime.store.schema import (
     memories,
     modes,
     person_summaries,
+    push_subscriptions,
     reservations,
     room_marks,
     runs,
@@ -93,6 +94,7 @@ OF_PEOPLE: Final[Sequence[Column[Any]]] = (
     person_summaries.c.changed_by,
     feedback.c.person_id,
     invitations.c.used_by,
+    push_subscriptions.c.person_id,
 )
 """Every column that says who it was, but those of which a person has at most one row."""
 OF_VOICES: Final[Sequence[Column[Any]]] = (

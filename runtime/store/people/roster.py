@@ -20,6 +20,7 @@ from runtime.store.schema import (
     identities,
     pairing_tries,
     people,
+    push_subscriptions,
     runs,
     schedules,
     sessions,
@@ -40,6 +41,7 @@ FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIGGERS = delete(triggers).where(triggers.c.owner == bindparam("who"))
 FORGET_FEEDBACK = delete(feedback).where(feedback.c.person_id == bindparam("who"))
+FORGET_BROWSERS = delete(push_subscriptions).where(push_subscriptions.c.person_id == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_BUDGETS = delete(budgets).where(
     is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
@@ -120,6 +122,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
     for forget in (
         FORGET_TRIGGERS,
         FORGET_FEEDBACK,
+        FORGET_BROWSERS,
         DROP_SESSIONS_OF,
         FORGET_IDENTITIES,
         FORGET_ZONE,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, literal_column, select
 
 from runtime.store.common import put
-from runtime.store.schema import peer_tasks
+from runtime.store.schema import peer_tasks, runs
 from runtime.store.sql.base import Base
-from runtime.store.sql.driver import Op, micros
+from runtime.store.sql.driver import Op, is_word, micros
 
 PEER_TASKS_KEPT: Final = timedelta(days=30)
 """As long as a question may wait."""
@@ -27,6 +27,15 @@ PEER_COLUMNS: Final = (
 )
 TASK_OF_CALL = select(*PEER_COLUMNS).where(peer_tasks.c.key == bindparam("k"))
 TASKS_OF_RUN = select(*PEER_COLUMNS).where(peer_tasks.c.run_id == bindparam("run")).order_by(peer_tasks.c.key)
+STOPPED_MAX: Final = 20
+"""As many are looked at together; the others come next."""
+STOPPED_TASKS = (
+    select(*PEER_COLUMNS)
+    .join(runs, runs.c.id == peer_tasks.c.run_id)
+    .where(is_word(runs.c.state, "stopped"), peer_tasks.c.task != literal_column("''"))
+    .order_by(peer_tasks.c.kept_at)
+    .limit(STOPPED_MAX)
+)
 PUT_TASK = put(peer_tasks)
 DROP_OLD_TASKS = delete(peer_tasks).where(peer_tasks.c.kept_at < bindparam("before"))
 
@@ -51,6 +60,11 @@ def task_of_call(key: str) -> Op[KeptPeerTask | None]:
 
 def tasks_of_run(run: str) -> Op[list[KeptPeerTask]]:
     return [_kept(row) for row in (yield TASKS_OF_RUN, {"run": run})]
+
+
+def stopped_tasks() -> Op[list[KeptPeerTask]]:
+    """Of runs that people stopped, whose peers were not told yet; the oldest first."""
+    return [_kept(row) for row in (yield STOPPED_TASKS, {})]
 
 
 def keep_task(task: KeptPeerTask, now: datetime) -> Op[None]:
@@ -83,6 +97,9 @@ class PeerTaskStore(Base):
 
     async def tasks_of_run(self, run: str) -> list[KeptPeerTask]:
         return await self._driver.read(lambda: tasks_of_run(run))
+
+    async def stopped_tasks(self) -> list[KeptPeerTask]:
+        return await self._driver.read(stopped_tasks)
 
     async def keep_task(self, task: KeptPeerTask) -> None:
         now = self.now()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -182,6 +182,9 @@ class Approvals(Grants, AskingBack, Protocol):
 
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
+
+    async def closed(self, who: Identity, questions: Sequence[ApprovalId], rights: Rights) -> list[Approval]:
+        """Of these questions those that waited for the person behind an identity, and no longer do."""
 
     async def undos_to_do(self) -> UndosToDo: ...
 

@@ -207,8 +207,13 @@ class Runs(Forms, Modes, Protocol):
     async def end_left_children(self) -> Below:
         """End children whose time, run or asking run is over; parents that wait for one that is over go on."""
 
-    async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
-        """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children."""
+    async def park(
+        self, lane: Lane, run: RunId, questions: Sequence[Question], *, works_on: bool = False
+    ) -> Released | None:
+        """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children.
+
+        One that `works_on` has more to do, and is ready at once.
+        """
 
     async def finish(
         self,

@@ -27,7 +27,7 @@ from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released,
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
-from runtime.store.runs.waiting.waits import settled, wait_for_answers, wait_no_more
+from runtime.store.runs.waiting.waits import go_on, settled, wait_for_answers, wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
@@ -83,8 +83,13 @@ DOUBT_STEP = (
 )
 
 
-def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, new_id: NewId) -> Op[Released | None]:
-    """Every question with its card, the run parked until they are settled, the lane given up: one transaction."""
+def park(
+    lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, new_id: NewId, *, works_on: bool = False
+) -> Op[Released | None]:
+    """Every question with its card, the run parked until they are settled, the lane given up: one transaction.
+
+    One that `works_on` is ready at once: its questions go up before the work that is left.
+    """
     mine = yield from owned(lane)
     if mine is None:
         return None
@@ -97,8 +102,11 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
         yield from _copy(question, run, known[question.step], now, new_id)
-    yield from wait_for_answers(run)
-    yield from settled(lane.session, run, now)  # children may have ended before it parked
+    if works_on:
+        yield from go_on(lane.session, run, now)
+    else:
+        yield from wait_for_answers(run)
+        yield from settled(lane.session, run, now)  # children may have ended before it parked
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
     elsewhere = dict.fromkeys(copy.address for question in questions for copy in question.copies)
     told = (yield from show_change(run, lane.session, now, new_id)) if questions else ()

@@ -268,9 +268,11 @@ class RunStore(Base):
             return Below()
         return await self._driver.write(lambda: end_left(now, self._new_id))
 
-    async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
+    async def park(
+        self, lane: Lane, run: RunId, questions: Sequence[Question], *, works_on: bool = False
+    ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        work = partial(park, lane, run, questions, at.now, self._new_id)
+        work = partial(park, lane, run, questions, at.now, self._new_id, works_on=works_on)
         released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.is_set else work())
         if released:
             self._observer.parked(run, questions, released)

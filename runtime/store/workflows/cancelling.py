@@ -21,12 +21,17 @@ SESSION_OF = select(runs.c.session).where(runs.c.id == bindparam("run"))
 STATE_OF = select(runs.c.state, runs.c.address).where(runs.c.id == bindparam("run"))
 
 
+def session_of(run: RunId) -> Op[SessionKey | None]:
+    """The session in which a run works; None for one that is not there."""
+    rows = yield SESSION_OF, {"run": run}
+    return SessionKey(rows[0][0]) if rows else None
+
+
 def cancel(run: RunId, by: str, now: datetime, new_id: NewId) -> Op[Below | None]:
     """End a run with all below it; None where it is over, or has not begun."""
-    rows = yield SESSION_OF, {"run": run}
-    if not rows:
+    session = yield from session_of(run)
+    if session is None:
         return None
-    session = SessionKey(rows[0][0])
     yield LOCK_LANE, {"k": session}
     state, room = (yield STATE_OF, {"run": run})[0]
     if state not in (RunState.RUNNING, RunState.PARKED, RunState.READY):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from runtime.chat.views.workflows import Begun
-from runtime.contract import Address, Call, RunId
+from runtime.contract import Address, Call, RunId, SessionKey
 from runtime.domain.runs import WaitKind
 from runtime.domain.workflows.definition import STARTS_SPAN
 from runtime.store.protocol import Below
 from runtime.store.runs.steps import calls_of
 from runtime.store.sql.base import Base
-from runtime.store.workflows.cancelling import cancel
+from runtime.store.workflows.cancelling import cancel, session_of
 from runtime.store.workflows.standing import begun_since, called, newest, waiting_calls
 
 
@@ -33,6 +33,10 @@ class WorkflowStore(Base):
         """End a workflow's run with all that it handed on; None where it is over, or has not begun."""
         now = self.now()
         return await self._driver.write(lambda: cancel(run, by, now, self._new_id))
+
+    async def session_of(self, run: RunId) -> SessionKey | None:
+        """The session in which a run works; None for one that is not there."""
+        return await self._driver.read(lambda: session_of(run))
 
     async def record(self, run: RunId) -> list[tuple[Call, str | None]]:
         """Calls of a run, each with its result; None while it has none."""

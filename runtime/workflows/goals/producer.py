@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
+from runtime.contract import CallKey, Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
 from runtime.domain.goals.harness import harness_words
@@ -52,6 +52,10 @@ class GoalModel:
 
     def limit(self, call: str) -> timedelta | None:
         """Each call has its tool's own time."""
+        return None
+
+    def repeated(self, call: str) -> CallKey | None:
+        """Each call is one of its own."""
         return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:

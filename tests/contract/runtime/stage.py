@@ -47,6 +47,7 @@ from runtime.contract import (
     Body,
     Busy,
     Call,
+    CallKey,
     ChannelAdapter,
     Choice,
     Clicked,
@@ -203,12 +204,14 @@ class FakeTool:
     calls: list[Mapping[str, Json]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
+    keys: list[CallKey] = field(default_factory=list)
     does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         self.calls.append(arguments)
         self.sessions.append(context.session)
         self.folders.append(context.workspace)
+        self.keys.append(context.key)
         return await self.does(arguments) if self.does else f"{self.spec.name} did it"
 
     def caution(self) -> str:

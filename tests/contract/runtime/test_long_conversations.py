@@ -75,6 +75,26 @@ async def test_pages_walked_back_tell_of_each_summary_once(any_stage: Stage, lim
     assert sum(one.startswith("summary.") for one in walked) == len(await kept(any_stage)) > 1
 
 
+@pytest.mark.parametrize("limit", [10, 40])
+async def test_pages_walked_on_from_any_entry_miss_none(any_stage: Stage, limit: int) -> None:
+    process = await life(any_stage, Windowed())
+    await said(process, *chatter(30))
+    await any_stage.store.cluster.note_fact("test", "", "", "")
+    view = process.store.history.view
+    whole = [one for one in (await view(address("r1"), limit=1_000)).entries if one.author is not Author.SUMMARY]
+    for place in (0, 17, len(whole) - 1):
+        page = await view(address("r1"), around=whole[place].id, limit=limit)
+        ids = [one.id for one in page.entries if one.author is not Author.SUMMARY]
+        assert whole[place].id in ids
+        while not page.is_newest:
+            page = await view(address("r1"), after=page.entries[-1].at, limit=limit)
+            assert set(ids) & {one.id for one in page.entries}, "a page shares something with the one before"
+            ids += [one.id for one in page.entries if one.id not in ids and one.author is not Author.SUMMARY]
+        assert ids == [one.id for one in whole[-len(ids) :]]
+    assert (await view(address("r1"), around="nobody")).entries == ()
+    assert (await view(address("r2"), around=whole[0].id)).entries == ()
+
+
 async def test_after_the_retention_a_summary_tells_of_the_turns_that_are_left(any_stage: Stage) -> None:
     process = await life(any_stage, Windowed())
     await said(process, *chatter(40))

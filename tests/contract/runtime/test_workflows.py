@@ -31,6 +31,7 @@ from runtime.contract import (
     Role,
     RunId,
     ScheduleRequest,
+    SessionKey,
     Task,
     TaskKind,
     ToolTurn,
@@ -637,7 +638,7 @@ arguments = { to = "{{ steps.fetch.text }}" }
         await process.rest()
         [first] = await store.workflows.begun()
         calls, is_away[0] = await store.workflows.record(RunId(first.run)), False
-        task = Task(TaskKind.WORKFLOW, first.name, resumes=to_resume(calls) or {})
+        task = Task(TaskKind.WORKFLOW, first.name, resumes=to_resume(calls, RunId(first.run), SessionKey("s")) or {})
         assert first.room
         again = Report(OccurrenceId("again"), first.name, task, (first.room,), "UTC", "main", ADA)
         await store.schedules.begin_report(again, "Ada")
@@ -659,7 +660,7 @@ async def test_an_operator_cancels_one_that_waits(any_stage: Stage) -> None:
     assert ended["state"] == "stopped"
     assert await any_stage.states() == [RunState.STOPPED]
     [one] = await any_stage.store.workflows.begun()
-    resumed = to_resume(await any_stage.store.workflows.record(RunId(one.run))) or {}
+    resumed = to_resume(await any_stage.store.workflows.record(RunId(one.run)), RunId(one.run), SessionKey("s")) or {}
     assert resumed["done"] == {}  # the pause wasn't over, so whoever goes on makes it again
     with pytest.raises(Refusal, match="This workflow is over already"):
         await operations(process).cancel(begun["id"], OPERATOR)

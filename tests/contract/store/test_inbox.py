@@ -106,6 +106,19 @@ async def test_nothing_waits_for_who_has_nothing_to_decide(stage: Stage) -> None
     assert [one.text for one in await shown(stage, ROOM)] == ["No questions are waiting for you."]
 
 
+async def test_what_became_of_a_question_is_told_to_those_for_whom_it_waited(stage: Stage) -> None:
+    parked, open_still = await stage.park(SHELL), await stage.park(SHELL, at=replace(ROOM, room="r8"))
+    ids = [*parked.approvals, *open_still.approvals]
+    assert await stage.store.approvals.closed(OTTO, ids, Rights()) == []
+    await press(stage, parked, actor=ADA, at=ROOM)
+    (one,) = await stage.store.approvals.closed(OTTO, ids, Rights())
+    told = inbox.closed(one)
+    assert (told.id, told.tool, told.state) == (parked.approvals[0], "shell", "approved")
+    assert (told.by, told.at) == ("Ada", one.decided_at)
+    assert await stage.store.approvals.closed(UMA, ids, Rights()) == []
+    assert await stage.store.approvals.closed(STRANGER, ids, Rights()) == []
+
+
 async def test_questions_of_all_rooms_come_oldest_first(stage: Stage) -> None:
     first = await stage.park(SHELL, at=replace(ROOM, room="r7"))
     stage.clock.advance(seconds=60)

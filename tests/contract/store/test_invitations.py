@@ -13,6 +13,7 @@ from runtime.store.operations.text_kinds import DONE_BY, PERSON_ID
 from runtime.store.people.merging import OF_PEOPLE, OF_VOICES
 from runtime.store.protocol import Known, Paired, Unmoved
 from runtime.store.protocol.people import Ending, Invitation, Joined, Merging, Unjoined
+from runtime.store.schema import REVISION
 from runtime.store.shelf.deleting import TAKEN_BACK_MICROS
 from tests.contract.store.stage import UMA, WRITE, Stage
 from tests.contract.store.test_pairings import DIRECT, SAM, ask, owner, shown
@@ -214,3 +215,13 @@ async def test_what_somebody_gave_for_good_is_given_by_the_other_person(stage: S
     await stage.store.people.set_role("Vera", Role.OWNER, actor="Ada")
     assert isinstance(await stage.store.people.merge("Ada", "Vera", actor="Ada"), Person)
     assert await stage.column('SELECT "by" FROM grants') == [vera.person.id]
+
+
+async def test_support_counts_rows_and_knows_nodes_and_names(stage: Stage) -> None:
+    support = stage.store.support
+    counts = await support.row_counts()
+    assert counts["people"] == len(await stage.store.people.people())
+    assert counts["invitations"] == 0
+    assert await support.revision() == REVISION
+    assert {"Ada", "Uma", str(UMA)} <= {*await support.names()}
+    assert [one.state for one in await support.nodes()].count("live") == 1

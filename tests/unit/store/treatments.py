@@ -101,5 +101,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "tokens": Treatment(until="another takes their place"),
     "logins": Treatment(until="somebody signs out"),
     "peer_tasks": Treatment(until="a month is over, with the next one"),
+    "push_subscriptions": Treatment(until="their sign-in ends, or their browser does"),
+    "push_marks": Treatment(until="their browser is gone, or a hundred days are over"),
     "pushes": Treatment(until="their task is over and its place was told, or takes nothing"),
 }

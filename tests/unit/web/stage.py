@@ -35,6 +35,7 @@ from runtime.contract import (
     Person,
     PersonId,
     Reaction,
+    ReadClosed,
     ReadInbox,
     Role,
     Room,
@@ -47,6 +48,7 @@ from runtime.contract import (
     View,
     WorkBehind,
     empty_inbox,
+    none_closed,
     room_topic,
 )
 from runtime.errors import StoreError
@@ -321,6 +323,7 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    closed: ReadClosed = none_closed,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -340,6 +343,7 @@ def build(
         clock,
         lambda: f"id{next(ids)}",
         inbox=inbox,
+        closed=closed,
         rated=ratings.rate,
         own_marks=ratings.marks,
     )
@@ -364,9 +368,10 @@ async def served(
     banner: str = "",
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    closed: ReadClosed = none_closed,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox, closed=closed)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from io import BytesIO
@@ -95,6 +96,34 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "text_limit": 100_000,
             "upload_limit": 50 * 1024 * 1024,
         }
+
+
+async def test_the_pages_own_files_are_kept_under_their_version_and_asked_for_under_their_name(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get("/") as answer:
+            page = await answer.text()
+        named = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+        assert len(named) > 20
+        assert len({name.rsplit("/", 1)[0] for name in named}) == 1, "all are of one version"
+        for name in named:
+            async with client.get(name) as answer:
+                assert (answer.status, "immutable" in answer.headers["Cache-Control"]) == (200, True), name
+                packed = answer.headers.get("Content-Encoding")
+            assert packed == "gzip", name
+        for name in ("/static/app.js", "/static/000000000000/app.js"):
+            async with client.get(name) as answer:
+                assert answer.headers["Cache-Control"] == "no-cache"
+                etag = answer.headers["ETag"]
+            async with client.get(name, headers={"If-None-Match": etag}) as answer:
+                assert answer.status == 304
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=9999999", "limit=x", "after=now", "around=nobody"])
+async def test_a_page_of_a_room_that_cannot_be_is_refused(tmp_path: Path, query: str) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OPERATOR)) as client:
+        async with client.get(f"/api/rooms/room01/timeline?{query}") as answer:
+            assert answer.status == (404 if "around" in query else 400)
+            assert (await answer.json())["error"].endswith((".", "+00:00"))
 
 
 async def test_a_message_is_a_signal_and_acknowledged_after_the_sink(tmp_path: Path) -> None:

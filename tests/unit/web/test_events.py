@@ -32,6 +32,8 @@ from runtime.contract import (
 from tests.unit.web.stage import Stage, served
 
 ROOM = "room01"
+SPOKEN = 12
+"""States of a text that a page is shown."""
 EVENTS = f"/api/rooms/{ROOM}/events"
 
 
@@ -150,6 +152,24 @@ async def test_progress_arrives_in_order_and_in_its_own_room_only(tmp_path: Path
             ("progress", {"kind": "speaking", "text": "hi"}),
             ("progress", {"kind": "resting"}),
         ]
+
+
+async def test_a_text_that_is_spoken_reads_the_store_once_when_it_is_there(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        entries = stage.history.entries[stage.address(ROOM)] = [said("s1", "hello")]
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            read = len(stage.history.read)
+            for number in range(SPOKEN):
+                stage.adapter.progress(stage.address(ROOM), Speaking("so " * number + "on"))
+                await frame(answer)
+            assert len(stage.history.read) == read
+            entries.append(said("s2", "so on", minute=1))
+            stage.adapter.progress(stage.address(ROOM), Resting())
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            while (await frame(answer))[0] != "changed":
+                pass
+            assert len(stage.history.read) == read + 1
 
 
 async def test_a_page_that_opens_in_the_middle_sees_what_goes_on(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,9 @@ async def test_the_pages_own_files_are_not_sent_twice(tmp_path: Path) -> None:
             ("style.css", "text/css"),
             ("colours.css", "text/css"),
             ("icon.svg", "image/svg+xml"),
+            ("icon-512.png", "image/png"),
+            ("app.webmanifest", "application/manifest+json"),
+            ("worker.js", "text/javascript"),
         ]:
             async with client.get(f"/static/{name}") as answer:
                 assert (answer.status, answer.content_type) == (200, kind)
@@ -174,6 +178,21 @@ async def test_the_pages_own_files_are_not_sent_twice(tmp_path: Path) -> None:
                 assert answer.status == 304
         async with client.get("/static/..%2fadapter.py") as answer:
             assert answer.status == 404
+
+
+async def test_a_browser_keeps_the_files_of_one_version(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client() as client:
+        async with client.get("/static/worker.js") as answer:
+            assert answer.headers["Service-Worker-Allowed"] == "/"
+        async with client.get("/static/shell.js") as answer:
+            told = json.loads((await answer.text()).removeprefix("self.SHELL = ").rstrip(";\n"))
+        assert told["version"]
+        assert {"index.html", "offline.html", "app.js", "style.css", "icon-192.png"} <= told["files"].keys()
+        assert "worker.js" not in told["files"]  # which keeps the others
+        for name, tag in told["files"].items():
+            async with client.get(f"/static/{told['version']}/{name}") as answer:
+                assert answer.headers["ETag"] == f'"{tag}"'
+                assert "immutable" in answer.headers["Cache-Control"]
 
 
 async def test_the_page_holds_no_inline_script_or_style_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from runtime.contract import (
     Button,
     Choice,
     Clicked,
+    Closed,
     Content,
     Effect,
     Identity,
@@ -61,6 +63,29 @@ async def test_it_tells_what_waits_for_whoever_asks(tmp_path: Path) -> None:
     assert first["buttons"] == [{"approval_id": "a1", "choice": "approve", "label": "Approve"}]
     assert "&lt;b&gt;ls&lt;/b&gt;" in first["html"]
     assert (second["html"], second["buttons"]) == ("", [])
+
+
+async def test_it_tells_what_became_of_those_that_the_page_knows(tmp_path: Path) -> None:
+    asked: list[tuple[Identity, list[ApprovalId]]] = []
+
+    async def inbox(_: Identity) -> list[Waiting]:
+        return [WAITING]
+
+    async def closed(who: Identity, questions: Sequence[ApprovalId]) -> list[Closed]:
+        asked.append((who, [*questions]))
+        return [Closed(ApprovalId("b1"), "shell", "#general", "denied", "Bob", AT, "not <today>")]
+
+    async with (
+        served(tmp_path, inbox=inbox, closed=closed) as stage,
+        stage.client(stage.links.add("Ada", Role.OWNER)) as client,
+    ):
+        async with client.get("/api/inbox", params={"knows": "a1,b1,"}) as answer:
+            (told,) = (await answer.json())["closed"]
+        async with client.get("/api/inbox", params={"knows": "a1"}) as answer:
+            assert (await answer.json())["closed"] == []
+    assert asked == [(Identity("web:main/ada"), ["b1"])]
+    assert (told["state"], told["by"], told["at"]) == ("denied", "Bob", AT.isoformat())
+    assert (told["tool"], told["room"], told["reason"]) == ("shell", "#general", "not <today>")
 
 
 async def test_a_press_there_is_vouched_for_and_belongs_to_no_room(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Integer, Select, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, Identity, Person
-from runtime.domain.approvals import Approval, Rights, Voter, waits_for
+from runtime.contract import Address, ApprovalId, Identity, Person
+from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, waits_for
+from runtime.store.approvals.decisions import BY_ID
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import in_room, names_of, whom
@@ -18,6 +20,8 @@ from runtime.store.sql.driver import Op, is_word, micros
 
 OPEN_MOST: Final = 2_000
 """Open questions of everybody that are looked through for those of one person."""
+CLOSED_MOST: Final = 50
+"""Questions that are asked about at once: more than a person keeps in view."""
 
 
 def _open(*where: Any) -> Select[Any]:
@@ -56,6 +60,23 @@ def of_person(who: Person, rights: Rights, now: datetime) -> Op[list[OpenQuestio
         if waits_for(approval, Voter(who, names, approval.address), rights):
             found.append(OpenQuestion(approval, tuple((yield from approved_by(approval, rights)))))
     return found
+
+
+def closed_for(who: Identity, questions: Sequence[ApprovalId], rights: Rights) -> Op[list[Approval]]:
+    """Of these questions those that waited for the person behind an identity, and no longer do."""
+    person = yield from whom(who)
+    if person is None:
+        return []
+    names, answered = (yield from names_of(person)), {row[0] for row in (yield VOTED_BY, {"person": person.id})}
+    found = []
+    for one in questions[:CLOSED_MOST]:
+        found += [approval_of(row) for row in (yield BY_ID, {"id": one})]
+    return [
+        one
+        for one in found
+        if (one.state is not ApprovalState.PENDING or one.id in answered)
+        and waits_for(one, Voter(person, names, one.address), rights)
+    ]
 
 
 def of_room(room: Address, now: datetime) -> Op[list[Approval]]:

@@ -48,6 +48,13 @@ SET_READY = (
 )
 
 
+GO_ON = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
+    .values(state=READY.value, ready_at=bindparam("at"))
+)
+
+
 def wait_for_answers(run: RunId) -> Op[None]:
     """Make waits of the questions of `run`, as they stand."""
     yield AS_ASKED, {"run": run}
@@ -63,6 +70,13 @@ def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
         return False
     lanes = yield RESUMABLE, {"k": session, "at": micros(now)}
     return bool(lanes[0][0] == "ready")
+
+
+def go_on(session: SessionKey, run: RunId, now: datetime) -> Op[None]:
+    """Make `run` ready though it waits: it has other work."""
+    yield AS_ASKED, {"run": run}
+    yield GO_ON, {"run": run, "at": micros(now)}
+    yield RESUMABLE, {"k": session, "at": micros(now)}
 
 
 def wait_no_more(run: RunId, now: datetime) -> Op[None]:

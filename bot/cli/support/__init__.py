@@ -1,0 +1,1 @@
+"""Commands for whoever helps: the last lines of the log, and a support bundle."""

@@ -1,0 +1,1 @@
+"""Browsers that are told what waits for their person."""
