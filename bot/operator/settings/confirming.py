@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.auth.confirming import CONFIRMED_FOR
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.settings.live import CONFIRMED_FOR
 from bot.operator.settings.reading import live_of
 from bot.operator.views import View
 from runtime.http.errors import Refusal

@@ -33,7 +33,7 @@ from runtime.http.errors import Refusal
 from runtime.settings.accounts import NAME, Account
 from runtime.settings.token_forms import fault_of
 
-ACCOUNT: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
+ACCOUNT_TABLE: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
 
 NOT_SETTABLE: Final = "{name} is no key of a model and no token of an account. On the machine that runs Signalbox: signalbox secrets set {name}"
 REUSED: Final = "{other} holds the same value. A secret has one purpose: make a new one."
@@ -41,8 +41,8 @@ NO_USUAL: Final = "Nobody knows the usual variable of this vendor. Set `api_key_
 NO_KEY: Final = "Give the key: none was found for this model."
 ANSWERED: Final = "{model} answers, in {seconds:.1f} s: {text}"
 DEMO_ANSWERS: Final = "The demo model is built in, and needs no key."
-KEPT: Final = "Its key is sealed, and model.name is {model}. Restart Signalbox to use it."
-SEALED: Final = "{name} is sealed. It is used from the next start on."
+MODEL_KEPT: Final = "Its key is sealed, and model.name is {model}. Restart Signalbox to use it."
+SECRET_SEALED: Final = "{name} is sealed. It is used from the next start on."
 NO_CHANNEL: Final = "There is no channel of that name. The channels are: {names}."
 BAD_NAME: Final = "A name has at most 32 lowercase letters, digits and dashes."
 CONNECTED: Final = (
@@ -63,7 +63,7 @@ class KeysApi(ChangesApi):
             raise Refusal(422, NOT_SETTABLE.format(name=name if name.isidentifier() else "NAME"))
         value = self._value(live, name, fields.get("value"))
         await self._seal(live, {name: value})
-        return {"state": "sealed", "told": SEALED.format(name=name)}
+        return {"state": "sealed", "told": SECRET_SEALED.format(name=name)}
 
     async def try_model_key(self, fields: Mapping[str, Any]) -> View:
         """Ask a model for one word, with this key; keep both if `keep` says yes and it answers. Errors: Refusal."""
@@ -92,7 +92,7 @@ class KeysApi(ChangesApi):
         if typed and usual:
             await self._seal(live, {usual[0]: key})
         saved = await self.write(live, [Put("model.name", model)])
-        return {**saved, "told": f"{told} {KEPT.format(model=model)}"}
+        return {**saved, "told": f"{told} {MODEL_KEPT.format(model=model)}"}
 
     async def channels(self) -> list[View]:
         """Channels to connect, each with what its setup wants."""
@@ -205,7 +205,7 @@ async def _asked(plugin: ChannelPlugin, name: str, tokens: Mapping[str, str]) ->
     """Words of the platform beside a yes. Errors: Refusal with what is wrong and how to fix it, without the tokens."""
     hide = Mask(tokens.values())
     try:
-        account = ACCOUNT.validate_python({**tokens, "channel": plugin.channel, "name": name})
+        account = ACCOUNT_TABLE.validate_python({**tokens, "channel": plugin.channel, "name": name})
     except ValidationError:
         raise Refusal(422, f"{plugin.title} has other tokens than these.") from None
     findings = await look_at(account)

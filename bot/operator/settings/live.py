@@ -1,50 +1,16 @@
-"""The settings of a process at work, as the operators' API has them; and who has shown just now that it is them."""
+"""The settings of a process at work, as the operators' API has them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 
+from bot.auth.confirming import Confirmations
 from bot.settings.settings import Settings
-from runtime.domain.ids import digest
 from runtime.errors import ConfigError
 
-CONFIRMED_FOR: Final = timedelta(minutes=10)
-SESSIONS_MAX: Final = 1_000
 ONLY_RUNNING: Final = "Only a running Signalbox changes settings: `signalbox run`."
-
-
-class Confirmations:
-    """Browsers whose person has opened their link, or signed in anew, within the last minutes. Kept by this process alone."""
-
-    def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
-        self._ticks = ticks
-        self._at: dict[str, float] = {}
-
-    def opened(self, token: str) -> None:
-        """A browser got this token, or showed once more where it has it from."""
-        self.confirm(digest(token))
-
-    def confirm(self, session: str) -> None:
-        """`session` is the digest of what a browser holds."""
-        if len(self._at) >= SESSIONS_MAX:
-            self._at = {one: at for one, at in self._at.items() if self._is_young(at)}
-        if len(self._at) >= SESSIONS_MAX:
-            del self._at[next(iter(self._at))]
-        self._at[session] = self._ticks()
-
-    def left(self, session: str) -> timedelta:
-        """Time for which it still counts; nothing where it doesn't."""
-        at = self._at.get(session)
-        if at is None or not self._is_young(at):
-            return timedelta(0)
-        return CONFIRMED_FOR - timedelta(seconds=self._ticks() - at)
-
-    def _is_young(self, at: float) -> bool:
-        return self._ticks() - at < CONFIRMED_FOR.total_seconds()
 
 
 async def nothing_tried(text: str) -> Settings:

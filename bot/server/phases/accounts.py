@@ -14,10 +14,10 @@ from adapters.web.settings import WebSettings
 from bot.accounts.lookup import RoomLookup
 from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, accounts_of, calling
 from bot.accounts.supervisor import AccountSupervisor
+from bot.auth.confirming import Confirmations
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
-from bot.operator.settings.live import Confirmations
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.settings.settings import Settings
@@ -67,7 +67,6 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
-    confirmations: Confirmations
     is_destination: Callable[[Address], bool]
 
 
@@ -96,7 +95,7 @@ def accounts_phase(
 
     forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    links, auth, confirmations = _auth(base, web_identity, rights)
+    links, auth = _auth(base, web_identity, rights)
     context = replace(base.context(forms.open, ratings), links=links, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
@@ -119,7 +118,6 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
-        confirmations=confirmations,
         is_destination=is_destination,
     )
 
@@ -135,15 +133,16 @@ def _trouble_at(accounts: Accounts[AccountSupervisor], address: Address) -> str 
     return found.standing().trouble if found else None
 
 
-def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer, Confirmations]:
-    """Links, the second layer of sign-in, and who has opened their link just now; nothing of the layer is imported where none is set."""
+def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer]:
+    """Links, and the second layer of sign-in; nothing of it is imported where none is set."""
     links: Links = base.store.people
     auth, confirmations = NO_AUTH, Confirmations()
     if base.settings.auth.is_on:
         from bot.auth.parts import layer_of
 
         links, auth = layer_of(base.settings, base.store, base.new_id, web_identity, rights, confirmations.opened)
-    return links, replace(auth, page=replace(auth.page, opened=confirmations.opened)), confirmations
+    page = replace(auth.page, opened=confirmations.opened)
+    return links, replace(auth, page=page, confirmations=confirmations)
 
 
 def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:

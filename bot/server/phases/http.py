@@ -150,7 +150,7 @@ def _operators(
             trial=at.reload.trial,
             tell=partial(post_to_operators, base, at, engine),
             nodes=base.store.cluster.live_nodes,
-            confirmations=at.confirmations,
+            confirmations=at.auth.confirmations,
             at_once=MAY_CHANGE,
             is_at_work=True,
             provider=at.auth.page.called,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.operator.settings.live import Confirmations
+from bot.auth.confirming import Confirmations
 from bot.secrets.file import SealedFile
 from bot.secrets.keys import Keyring, Passphrase
 from bot.secrets.sealed import Lock
