@@ -96,7 +96,11 @@ class ToolError(BotError):
 
 
 class ToolRetry(ToolError):
-    """The call was wrong: the model may correct it."""
+    """The call was wrong: the model may correct it. `field` is what of it is wrong, for a form; empty where nobody can say."""
+
+    def __init__(self, words: str, field: str = "") -> None:
+        super().__init__(words)
+        self.field = field
 
 
 class ToolFailed(ToolError):

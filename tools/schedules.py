@@ -238,7 +238,7 @@ def asker_of(context: ToolContext, key: str = "") -> Asker:
         raise ToolRetry("This conversation has no room, so nothing can be planned for it.")
     who = context.requester
     identity = Identity(f"web:{who.id}" if who else "")  # each person has that identity
-    return Asker(who, identity, context.address, key, agent=context.agent)
+    return Asker(who, identity, context.address, key, agent=context.agent, above=context.above)
 
 
 def actor(context: ToolContext, key: str = "") -> Asker:

@@ -133,7 +133,7 @@ def starter(context: ToolContext, name: str, inputs: Mapping[str, Any]) -> TaskA
     if context.address is None or context.requester is None or context.requester.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can start workflows, in a room.")
     key = f"{context.key.call}:{name}:{json.dumps(inputs, sort_keys=True)}"
-    return TaskActor(context.address, context.session, context.key.run, context.requester, key)
+    return TaskActor(context.address, context.session, context.key.run, context.requester, key, context.above)
 
 
 def line(flow: OfferedFlow) -> str:

@@ -18,12 +18,14 @@ from runtime.http.assets import Asset, answer, asset_of
 from runtime.http.authentication import Authenticator
 
 STATIC: Final = "/static"
-PLAIN: Final = b"/static/"
+UNVERSIONED: Final = b"/static/"
 VERSION_DIGITS: Final = 12
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
 """In `page/vendor`, where `vendored.toml` says what they are."""
 WORKER: Final = "worker.js"
+OF_SYSTEMS: Final = ("icon-512.png", "icon-maskable-192.png", "icon-maskable-512.png", "icon-apple-180.png")
+"""Icons that systems show of the installed page: they read them once, and the page never does."""
 SHELL: Final = "shell.js"
 """Lists the files that the worker keeps: made here, so that a newer program brings a newer worker."""
 
@@ -39,7 +41,7 @@ class Pages:
         self._vendored = files(__package__).joinpath("page", "vendor")
         self._assets |= {f"icon-{number}.svg": _badged(self._assets["icon.svg"], number) for number in BADGES}
         self._version = version_of(self._assets)
-        page = self._assets["index.html"].body.replace(PLAIN, f"{STATIC}/{self._version}/".encode())
+        page = self._assets["index.html"].body.replace(UNVERSIONED, f"{STATIC}/{self._version}/".encode())
         self._assets["index.html"] = asset_of("index.html", page)
         self._assets[SHELL] = _shell(self._assets, self._version, program)
 
@@ -83,7 +85,7 @@ def version_of(assets: Mapping[str, Asset]) -> str:
 
 def _shell(assets: Mapping[str, Asset], version: str, program: str) -> Asset:
     """The files that the worker keeps, each with its tag, and the version under which they stand."""
-    files = {name: asset.etag for name, asset in sorted(assets.items()) if name != WORKER}
+    files = {name: asset.etag for name, asset in sorted(assets.items()) if name not in (WORKER, *OF_SYSTEMS)}
     told = {"program": program, "version": version, "files": files}
     return asset_of(SHELL, f"self.SHELL = {json.dumps(told)};\n".encode())
 

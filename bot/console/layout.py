@@ -16,6 +16,7 @@ PLACES: Final = (
     ("/console/grants", "Grants"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
+    ("/console/reports", "Reports"),
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
@@ -202,7 +203,7 @@ def _sidebar(path: str) -> Html:
     talk = tag("a", "Conversations", href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
     folded = tag("details", tag("summary", here[1]), _places(path), class_="folded")
-    return tag("header", brand, talk, _places(path), folded, class_="sidebar")
+    return tag("header", tag("div", brand, talk, _places(path), folded, class_="side"), class_="sidebar")
 
 
 def _places(path: str) -> Html:

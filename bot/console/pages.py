@@ -14,7 +14,6 @@ from bot.console import (
     grants_page,
     models_page,
     pieces,
-    schedules_page,
     tasks_page,
     trace_page,
 )
@@ -28,12 +27,15 @@ from bot.console.overview import page as overview_page
 from bot.console.people import pages as people_pages
 from bot.console.people import person as person_pages
 from bot.console.runs import pages as run_pages
+from bot.console.schedules import pages as schedule_pages
+from bot.console.schedules import reports_page
 from bot.console.settings import form as settings_form
 from bot.console.settings import keys as settings_keys
 from bot.console.settings import pages as settings_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
+from bot.operator.views import View
 from runtime.domain.deliveries import DeliveryState
 from runtime.text.glyphs import legible
 
@@ -54,7 +56,7 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
             pieces.delivery_link(row),
             badge(row["state"]),
             row["kind"],
-            pieces.plain(row["text"]),
+            _line(row),
             str(row["attempts"]),
             where(row),
             pieces.mend(row),
@@ -63,6 +65,12 @@ async def _outbox(request: web.Request, do: Operations) -> Html:
     )
     tabbed = tabs("State", "/console/outbox", DeliveryState, state)
     return page("Outbox", "/console/outbox", tabbed, table("Deliveries", heads, lines))
+
+
+def _line(row: View) -> Html:
+    """Its first words; and why it isn't on screen, where somebody should know."""
+    why = tag("small", legible(row["reason"]), class_="why") if row["reason"] else None
+    return tag("span", pieces.plain(row["text"]), why)
 
 
 async def _delivery(request: web.Request, do: Operations) -> Html:
@@ -76,7 +84,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
             ("Created", moment(row["created_at"])),
             ("Settled", moment(row["settled_at"])),
             ("Not before", moment(row["not_before"])),
-            *([("Reason", row["reason"])] if row["reason"] else []),
+            *([("Reason", legible(row["reason"]))] if row["reason"] else []),
         ]
     )
     heads = ("Part", "State", "Attempts", "Checks", "Last attempt", "Receipt")
@@ -125,14 +133,17 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "people": people_pages.people,
     "person": person_pages.person,
     "merge": person_pages.merge,
+    "reports": reports_page.reports,
     "run": run_pages.run,
     "runs": run_pages.runs,
-    "schedule": schedules_page.schedule,
-    "schedules": schedules_page.schedules,
     "setting": settings_form.setting,
     "settings channels": settings_keys.channels,
     "settings model": settings_keys.model,
     "settings": settings_pages.settings,
+    "schedule": schedule_pages.schedule,
+    "schedule form": schedule_pages.edited_schedule,
+    "schedules": schedule_pages.schedules,
+    "new schedule": schedule_pages.new_schedule,
     "skills": skill_pages.skills,
     "task": tasks_page.task,
     "tasks": tasks_page.tasks,

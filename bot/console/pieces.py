@@ -26,7 +26,7 @@ REASON_MAX_CHARS: Final = 1_000
 """Characters of a reason: it is shown in full."""
 PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
 MAIN: Final = frozenset({Choice.APPROVE, Choice.USER})
-VERBS: Final = {"requeue": "Requeue", "discard": "Discard"}
+VERBS: Final = {"requeue": "Send again", "discard": "Give up"}
 
 
 def question(row: View) -> Html:
@@ -200,6 +200,17 @@ def settled(row: View) -> tuple[str, ...]:
     return told, what, badge(how), who or "-", where(row)
 
 
+def posts(rows: Sequence[View]) -> Html:
+    """Messages by their rooms: a link to each on its platform or on the page, else to what the outbox knows of it."""
+    return tag("span", *(_post(row) for row in rows), class_="posts")
+
+
+def _post(row: View) -> Html:
+    about = f"/console/outbox/{quote(row['id'], safe='')}"
+    name = tag("a", legible(row["room"]), href=row["link"] or about, title=row["address"])
+    return tag("span", name, None if row["state"] == "shown" else badge(row["state"]))
+
+
 def mend(row: View) -> Html:
     verbs = MENDED.get(row["state"], ("discard",) if row["state"] == "open" else ())
     forms = [
@@ -208,7 +219,7 @@ def mend(row: View) -> Html:
             tag("button", VERBS[verb], type="submit"),
             method="post",
             action=f"{ROOT}/deliveries/{quote(row['id'], safe='')}/{verb}",
-            data_ask="Discard this message? Nobody will see it." if verb == "discard" else None,
+            data_ask="Give this message up? Nobody will see it, and it is never sent." if verb == "discard" else None,
         )
         for verb in verbs
     ]

@@ -25,12 +25,13 @@ from runtime.domain.ids import digest
 from runtime.http.errors import Refusal
 
 GROUPS: Final[Mapping[str, Sequence[str]]] = {
-    "Runs": ("runs", "run", "traceable", "trace"),
+    "Runs": ("runs", "run", "stop_run", "run_again", "traceable", "trace"),
     "Approvals": ("approvals", "approval", "decide", "edit", "always", "ask_back", "grants", "grant", "revoke"),
     "Deliveries": ("deliveries", "delivery", "requeue", "discard"),
     "Schedules": (
         *("schedules", "add_schedule", "schedule", "change_schedule", "schedule_history", "pause_schedule"),
         *("resume_schedule", "remove_schedule", "run_schedule"),
+        *("preview_schedule", "preview_report", "destinations"),
     ),
     "Tasks": ("tasks", "task", "drop_task", "retry_task", "handed_on", "child", "stop_child"),
     "Workflows": (
@@ -50,6 +51,7 @@ SHOWN_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(("requeue", "discard"), "delivery"),
     **dict.fromkeys(("drop_task", "retry_task"), "task"),
     "stop_child": "child",
+    **dict.fromkeys(("stop_run", "run_again"), "run"),
     **dict.fromkeys(("change_schedule", "pause_schedule", "resume_schedule", "remove_schedule"), "schedule"),
 }
 """Operation that shows what another one changes: for its ETag, and for the rooms of a narrow token."""
@@ -57,7 +59,7 @@ APPROVING: Final = frozenset({"decide", "edit", "always"})
 OWN_CALL: Final = "A program can't decide about calls that it asked for itself. Somebody else has to."
 ROOMED: Final = frozenset(
     {
-        *("runs", "run", "approvals", "approval", "decide", "edit", "always", "ask_back"),
+        *("runs", "run", "stop_run", "approvals", "approval", "decide", "edit", "always", "ask_back"),
         *("deliveries", "delivery", "requeue", "discard", "tasks", "task", "drop_task", "retry_task"),
         *("handed_on", "child", "stop_child"),
     }

@@ -8,6 +8,11 @@ from typing import Final
 SUMMARIES: Final[Mapping[str, str]] = {
     "runs": "Runs, newest first: of a state or a room.",
     "run": "One run with its steps.",
+    "stop_run": "Stop one run with all below it.",
+    "run_again": "Do the work of a schedule's or report's run once more.",
+    "preview_schedule": "A schedule as it would be: its next five times, and what is wrong. Nothing is kept.",
+    "preview_report": "A report's text and charts as they would be now. Nothing is posted.",
+    "destinations": "Rooms that reports may go to, by name.",
     "grant": "One grant: what it allows, and what it does now.",
     "revoke": "End a grant.",
     "deliveries": "Deliveries, newest first: of a state or a room.",

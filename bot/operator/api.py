@@ -110,6 +110,12 @@ class OperatorApi:
     @get("/runs/{id}")
     async def run(self, run_id: str) -> View: ...
 
+    @post("/runs/{id}/stop")
+    async def stop_run(self, run_id: str) -> View: ...
+
+    @post("/runs/{id}/again")
+    async def run_again(self, run_id: str) -> View: ...
+
     @get("/approvals")
     async def approvals(
         self, state: str = "", limit: int = 100, room: str = "", person: str = "", order: str = ""
@@ -340,6 +346,15 @@ class OperatorApi:
 
     @get("/schedules")
     async def schedules(self, state: str = "", room: str = "") -> list[View]: ...
+
+    @post("/schedule-previews")
+    async def preview_schedule(self, fields: Form) -> View: ...
+
+    @post("/report-previews")
+    async def preview_report(self, fields: Form) -> View: ...
+
+    @get("/destinations")
+    async def destinations(self, query: str = "", limit: int = 100) -> list[View]: ...
 
     @post("/schedules")
     async def add_schedule(self, fields: Form) -> View: ...

@@ -99,7 +99,7 @@ class OperatorContext:
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
-    program is called on its machine. `written` tells where the
+    program is called on its machine, and `settings_file` where its settings stand. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
@@ -110,6 +110,7 @@ class OperatorContext:
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
     their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something. `health` is what tells how this process is.
     `live_settings` are the settings as they are shown and changed; None where there are none.
+    `message_link` is the address of a message on the web by its platform's id, empty where there is none.
     """
 
     store: Store
@@ -132,6 +133,7 @@ class OperatorContext:
     states: Callable[[], Sequence[State]] = tuple
     public_url: str = ""
     command: str = "signalbox"
+    settings_file: Path | None = None
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
@@ -160,6 +162,7 @@ class OperatorContext:
     auth: AuthLayer = NO_AUTH
     is_named: IsNamed = nothing_named
     live_settings: LiveSettings | None = None
+    message_link: Callable[[Address, str], str] = lambda address, message: ""
     health: HealthParts = field(default_factory=HealthParts)
 
     def effect_of(self, given: Granted) -> str:

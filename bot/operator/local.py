@@ -97,6 +97,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         control_token="",
         ends=SignedEnds(settings.data_dir, shared=settings.database_file is None),
         public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
+        settings_file=settings.file,
         written=partial(written, settings),
         rights=lambda: gate_of(settings).rights,
         reports=_reports(store, known, settings, named, called),

@@ -22,10 +22,12 @@ from bot.operator.conversations.deliveries import DeliveriesApi
 from bot.operator.conversations.prompts import PromptsApi
 from bot.operator.conversations.rooms import RoomsApi
 from bot.operator.harness import HarnessApi
+from bot.operator.lookups.run_turns import RunTurnsApi
 from bot.operator.lookups.runs import RunsApi
 from bot.operator.lookups.trails import TracesApi
 from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
+from bot.operator.planning.previews import PreviewsApi
 from bot.operator.settings.changing import ChangesApi
 from bot.operator.settings.confirming import ConfirmationApi
 from bot.operator.settings.keys import KeysApi
@@ -51,6 +53,7 @@ from bot.operator.work.workflows import WorkflowsApi
 
 PARTS: Final[tuple[type[PartialApi], ...]] = (
     RunsApi,
+    RunTurnsApi,
     QuestionsApi,
     GrantsApi,
     ModesApi,
@@ -75,6 +78,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     TokensApi,
     LoginsApi,
     SchedulesApi,
+    PreviewsApi,
     ReportsApi,
     TasksApi,
     ProcessesApi,

@@ -153,10 +153,10 @@ class ReportOperations:
         sheet = await self._sheet(name, options)
         rooms = tuple(dict.fromkeys([await self._room(room) for room in to]))
         if not rooms:
-            raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.")
+            raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.").of_field("to")
         for room in rooms:
             if why := await self.reach(room):
-                raise Refusal(409, f"{self.named(room)}: {why}")
+                raise Refusal(409, f"{self.named(room)}: {why}").of_field("to")
         report = await self._report(sheet, rooms, options, actor)
         await self.store.schedules.begin_report(report, actor.person.name)
         self.notify()
@@ -218,11 +218,12 @@ class ReportOperations:
         try:
             found = await self.room_at(text)
         except ValueError as error:
-            raise Refusal(400, f"--to: {error}.") from error
+            raise Refusal(400, f"--to: {error}.").of_field("to") from error
         except Retryable as error:
-            raise Refusal(409, f"--to: {error}") from error
+            raise Refusal(409, f"--to: {error}").of_field("to") from error
         if found is None:
-            raise Refusal(400, f'--to: "{text}": no account here is called that, or it has not been connected yet.')
+            words = f'--to: "{text}": no account here is called that, or it has not been connected yet.'
+            raise Refusal(400, words).of_field("to")
         return found
 
     async def _report(

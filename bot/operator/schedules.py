@@ -78,6 +78,10 @@ class ScheduleOperations:
         with refused(404):
             return await self.timetable.find(name, asker(actor))
 
+    async def found(self, name: str, actor: Actor) -> Schedule:
+        """The schedule itself. Errors: Refusal 404."""
+        return await self._find(name, actor)
+
     # ------------------------------------------------------------------------------------------------------ changing
 
     async def add(self, fields: Mapping[str, Any], actor: Actor) -> View:
@@ -85,7 +89,8 @@ class ScheduleOperations:
         actor.must_be(Role.OPERATOR)
         wish = await self._wanted(fields)
         if not wish.to:
-            raise Refusal(400, "`to` is missing. Name the room for the report, such as web:main/reports.")
+            words = "`to` is missing. Name the room for the report, such as web:main/reports."
+            raise Refusal(400, words).of_field("to")
         with refused(409):
             return self._view(await self.timetable.add(wish, asker(actor)))
 
@@ -124,27 +129,32 @@ class ScheduleOperations:
         """Request that `fields` make, for a new one or as a change of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
             raise Refusal(400, f"There is no field `{unknown}`. The fields are: {', '.join(sorted(FIELDS))}.")
-        words = {name: text_in(fields, name) for name in TEXT_FIELDS}
+        words = self.words_in(fields)
         task, terms = (old.task, old.terms) if old else (None, Terms())
-        to = await self._rooms(fields.get("to"))
+        to = await self.rooms_in(fields.get("to"))
         return ScheduleRequest(**words, task=task_in(fields, task), to=to, terms=terms_in(fields, terms))
 
-    async def _rooms(self, given: object) -> Sequence[Address]:
+    def words_in(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """The fields that are one text each."""
+        return {name: text_in(fields, name) for name in TEXT_FIELDS}
+
+    async def rooms_in(self, given: object) -> Sequence[Address]:
         """A list of addresses, or a text with commas or blanks between them."""
         names = given.replace(",", " ").split() if isinstance(given, str) else given or []
         if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise Refusal(400, "`to` must be a list of addresses, such as slack:work/C1.")
+            raise Refusal(400, "`to` must be a list of addresses, such as slack:work/C1.").of_field("to")
         return [await self._room(name) for name in names]
 
     async def _room(self, text: str) -> Address:
         try:
             found = await self.room_at(text)
         except ValueError as error:
-            raise Refusal(400, f"{error}.") from error
+            raise Refusal(400, f"{error}.").of_field("to") from error
         except Retryable as error:
-            raise Refusal(409, str(error)) from error
+            raise Refusal(409, str(error)).of_field("to") from error
         if found is None:
-            raise Refusal(409, f"No account here serves {text}, or that account hasn't connected yet.")
+            words = f"No account here serves {text}, or that account hasn't connected yet."
+            raise Refusal(409, words).of_field("to")
         return found
 
     # --------------------------------------------------------------------------------------------------------- views
@@ -205,13 +215,13 @@ def refused(status: int) -> Iterator[None]:
     try:
         yield
     except ToolRetry as error:
-        raise Refusal(status, str(error)) from error
+        raise Refusal(status, str(error)).of_field(error.field) from error
 
 
 def text_in(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name) or ""
     if not isinstance(value, str):
-        raise Refusal(400, f"`{name}` must be text.")
+        raise Refusal(400, f"`{name}` must be text.").of_field(name)
     return value
 
 
@@ -222,7 +232,7 @@ def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
     if not isinstance(options, dict):
         raise Refusal(400, "`options` must be an object.")
     if len(given) > 1:
-        raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given. Keep one of them.")
+        raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given. Keep one of them.").of_field(given[1])
     if given:
         return _task(given[0], text_in(fields, given[0]), options, old)
     if not (options and old):
@@ -234,7 +244,7 @@ def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
 
 def _task(name: str, text: str, options: Mapping[str, Json], old: Task | None) -> Task:
     if name == "report" and text not in (known := reports()):
-        raise Refusal(400, f'There is no report "{text}". The reports are: {", ".join(known)}.')
+        raise Refusal(400, f'There is no report "{text}". The reports are: {", ".join(known)}.').of_field(name)
     if name == "template":
         _check_template(text)
     kind = KINDS[name]
@@ -249,7 +259,7 @@ def _check_template(text: str) -> None:
     try:
         read_sheet("template", text)
     except TemplateError as error:
-        raise Refusal(400, str(error)) from error
+        raise Refusal(400, str(error)).of_field("template") from error
 
 
 def terms_in(fields: Mapping[str, Any], terms: Terms) -> Terms | None:

@@ -39,8 +39,8 @@ TELL_LONGEST_WAIT: Final = timedelta(hours=4)
 TOLD_AT_ONCE: Final = 5
 """Notifications of one browser in one look: more of them at once are no help to anybody."""
 TOPIC_CHARS: Final = 32
-GONE: Final = (404, 410)
-BUSY: Final = (408, 425, 429)
+BROWSER_GONE: Final = (404, 410)
+SERVICE_BUSY: Final = (408, 425, 429)
 log = structlog.get_logger("push")
 
 
@@ -153,10 +153,13 @@ class BrowserTelling:
         if 200 <= answer.status < 300:
             await self._store.push_taken(browser.id)
             return True
-        if answer.status in GONE:
+        if answer.status in BROWSER_GONE:
             await self._store.browser_lost(browser.id, f"Its push service answered {answer.status}.")
             return False
-        why, is_busy = f"Its push service answered {answer.status}.", answer.status in BUSY or answer.status >= 500
+        why, is_busy = (
+            f"Its push service answered {answer.status}.",
+            answer.status in SERVICE_BUSY or answer.status >= 500,
+        )
         await self._store.push_not_taken(browser.id, subject, why, again, anew=is_busy)
         return False
 

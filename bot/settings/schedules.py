@@ -44,7 +44,7 @@ DAY_EXAMPLE: Final = '"2026-12-24" or "2026-12-24T18:00"'
 
 
 def _name(name: str) -> str:
-    from runtime.schedules.service import SCHEDULE_NAME_MAX_CHARS
+    from runtime.schedules.understanding import SCHEDULE_NAME_MAX_CHARS
 
     if (
         not name.strip()

@@ -11,6 +11,7 @@ from bot.settings.settings import Planning
 from runtime.contract import (
     Address,
     Asker,
+    Foreseen,
     NewId,
     Occurrence,
     Schedule,
@@ -62,6 +63,11 @@ class LateTimetable:
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         return await self._own.change(schedule, self._cleaned(wanted, asker), asker)
+
+    async def foresee(
+        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+    ) -> Foreseen:
+        return await self._own.foresee(self._cleaned(wanted, asker), asker, schedule, count)
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         return await self._own.find(name, asker)

@@ -139,6 +139,7 @@ class LiveRun:
             own_words=own_words,
             memory=self.agent.manifest.memory,
             tell=tell,
+            above=claim.above,
             repeats=self.maker.repeated(call_id) if self.maker else None,
         )
 

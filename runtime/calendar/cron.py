@@ -3,6 +3,8 @@
 A field that begins with `*` leaves its days open, also `*/2`: that is cron's own rule. Where both day fields name days,
 either will do; where one is open, both must hold. So `0 9 1 * 1` is each first of a month and each Monday, and
 `0 9 */2 * 1` is the Mondays with an odd date.
+
+Beside that, `L` is the last day of a month, `1#2` its second Monday and `5L` its last Friday, as many crons have them.
 """
 
 from __future__ import annotations
@@ -33,6 +35,11 @@ WEEKDAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 ITEM: Final = re.compile(
     r"(?:(?P<star>\*)|(?P<first>[0-9]{1,4}|[a-z]{3})(?:-(?P<last>[0-9]{1,4}|[a-z]{3}))?)(?:/(?P<step>[0-9]{1,4}))?"
 )
+LAST_DAY: Final = "L"
+LAST_PLACE: Final = 0
+PLACE_ITEM: Final = re.compile(r"(?P<day>[0-9]|[a-z]{3})(?:#(?P<number>[0-9]+)|l)")
+PLACES_MAX: Final = 5
+"""No weekday comes oftener in a month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,8 @@ class Cron:
 class Values:
     """Values that the fields of an expression stand for. Weekdays count from Sunday, which is 0.
 
-    `every_hour`: the hours are a pattern (`*`, a step, all of them) and not times that somebody chose.
+    `places` are weekdays of a month by their number, such as (1, 2) for its second Monday; `LAST_PLACE` is the last one.
+    `last_day`: the last day of a month is one of its days. `every_hour`: the hours are a pattern (`*`, a step, all of them) and not times that somebody chose.
     `either`: a day need be in one of `days` and `weekdays` only.
     """
 
@@ -64,6 +72,8 @@ class Values:
     weekdays: frozenset[int]
     every_hour: bool
     either: bool
+    places: frozenset[tuple[int, int]] = frozenset()
+    last_day: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,7 @@ def cron_of(text: str) -> Cron:
     if len(words) != len(FIELDS):
         raise WhenError(_miscounted(text, len(words)), CRON_EXAMPLE)
     cron = Cron(*(_written(field, word) for field, word in zip(FIELDS, words, strict=True)))
+    _refuse_mixed(cron)
     _refuse_impossible(cron)
     return cron
 
@@ -116,12 +127,26 @@ def cron_of(text: str) -> Cron:
 @lru_cache(maxsize=4096)
 def values_of(cron: Cron) -> Values:
     minutes, hours, days, months, weekdays = (
-        frozenset(value for item in text.split(",") for value in _span(field, item))
+        frozenset(value for item in text.split(",") if not _is_of_month(item) for value in _span(field, item))
         for field, text in zip(FIELDS, (cron.minute, cron.hour, cron.day, cron.month, cron.weekday), strict=True)
     )
     every_hour = "*" in cron.hour or "/" in cron.hour or len(hours) == FIELDS[1].high + 1
     either = not (cron.day.startswith("*") or cron.weekday.startswith("*"))
-    return Values(minutes, hours, days, months, frozenset(day % 7 for day in weekdays), every_hour, either)
+    places = frozenset(_place(item) for item in cron.weekday.split(",") if _is_of_month(item))
+    is_last = LAST_DAY in cron.day.split(",")
+    return Values(
+        minutes, hours, days, months, frozenset(day % 7 for day in weekdays), every_hour, either, places, is_last
+    )
+
+
+def _is_of_month(item: str) -> bool:
+    """True for what depends on the month: its last day, or a weekday by its number in it."""
+    return "#" in item or item.endswith(LAST_DAY)
+
+
+def _place(item: str) -> tuple[int, int]:
+    day, _, number = item.removesuffix(LAST_DAY).partition("#")
+    return int(day) % 7, int(number or LAST_PLACE)
 
 
 def _nickname(words: Sequence[str]) -> list[str]:
@@ -145,6 +170,10 @@ def _written(field: Field, word: str) -> str:
 
 
 def _item(field: Field, word: str, item: str) -> str:
+    if field.low == 1 and field.high == max(DAYS_IN) and item == LAST_DAY.lower():
+        return LAST_DAY
+    if field.names and field.low == 0 and (place := PLACE_ITEM.fullmatch(item)):
+        return _written_place(field, item, place)
     found = ITEM.fullmatch(item)
     if not found:
         reason = f"an item of {quoted(word)} is empty" if not item else f"{quoted(item)} is not understood"
@@ -161,6 +190,15 @@ def _item(field: Field, word: str, item: str) -> str:
     if last < first:
         raise _refused(field, f"the range {quoted(item)} runs backwards")
     return f"{first}-{last}{step}"
+
+
+def _written_place(field: Field, item: str, found: re.Match[str]) -> str:
+    day = _number(field, found["day"]) % 7
+    if found["number"] is None:
+        return f"{day}{LAST_DAY}"
+    if not 1 <= int(found["number"]) <= PLACES_MAX:
+        raise _refused(field, f"{quoted(item)}: a month has no such week; 1 to {PLACES_MAX} may stand behind #")
+    return f"{day}#{int(found['number'])}"
 
 
 def _number(field: Field, word: str) -> int:
@@ -193,9 +231,21 @@ def _span(field: Field, item: str) -> range:
     return range(int(first), int(last or first) + 1, int(step or 1))
 
 
+def _refuse_mixed(cron: Cron) -> None:
+    """Weekdays of a month by their number stand for themselves alone: beside other days, each cron reads them otherwise."""
+    items = cron.weekday.split(",")
+    if any(map(_is_of_month, items)) and (cron.day != "*" or not all(map(_is_of_month, items))):
+        raise WhenError(
+            f"{quoted(str(cron))}: a weekday with # or L can't stand beside other days",
+            '"0 9 * * 1#1" is 09:00 on the first Monday of each month',
+        )
+
+
 def _refuse_impossible(cron: Cron) -> None:
     """A date that no year has; 29 February is one that some have."""
     values = values_of(cron)
+    if values.last_day or values.places:
+        return
     if not values.either and not any(day <= DAYS_IN[month - 1] for day in values.days for month in values.months):
         raise WhenError(
             f"No year has day {cron.day} of month {cron.month}, so {quoted(str(cron))} never comes",

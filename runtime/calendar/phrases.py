@@ -19,7 +19,7 @@ from runtime.calendar.plans import MONTH_NAMES, When
 from runtime.calendar.scene import DAY_NAMES, NUMBERS, Scene
 
 PHRASE_EXAMPLES: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", or as cron "30 9 * * 1-5"'
-LAST_DAY: Final = re.compile(r"\blast (?:working )?(?:day|weekday|[a-z]+day)\b")
+LAST_WORKING_DAY: Final = re.compile(r"\blast (?:working day|business day|weekday)\b")
 
 
 def normal(text: str) -> str:
@@ -32,8 +32,10 @@ def when_of(words: str, *, zone: ZoneInfo, now: datetime) -> When:
 
     Errors: WhenError when it is not understood, means two things, or is past.
     """
-    if LAST_DAY.search(words):
-        raise WhenError(f"{quoted(words)}: the last day of a month isn't supported", '"monthly on the 28th at 18:00"')
+    if LAST_WORKING_DAY.search(words):
+        raise WhenError(
+            f"{quoted(words)}: the last working day of a month isn't supported", '"last friday of the month at 18:00"'
+        )
     if at := once.instant_said(words, zone, now):
         return at
     what, times = cut_out(words)
@@ -72,7 +74,7 @@ RULES: Final[Sequence[Rule]] = [
         (f"(?:on )?{EACH} (?P<days>{DAYS})|(?:on )?(?P<plurals>{EACH_DAY})", repeats.on_days),
         (f"(?:on |next |this )*(?P<day>{DAY})", repeats.one_day),
         (f"(?:monthly|{EACH} month)(?: on)?(?P<days> .+)?", repeats.monthly),
-        (f"(?:on )?(?:the )?(?P<days>.+?) (?:of|in) (?:{EACH}|the) month", repeats.monthly),
+        (f"(?:on )?(?:the )?(?P<days>.+?) (?:of|in) (?:{EACH}|the|a) month", repeats.monthly),
         (f"yearly|annually|{EACH} year", repeats.yearly),
         (f"(?:yearly|annually|{EACH} year) on (?P<month>{MONTH}) (?P<day>[0-9]+)(?:st|nd|rd|th)?", repeats.yearly_on),
         (

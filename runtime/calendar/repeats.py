@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import time, timedelta
 from typing import Final
 
-from runtime.calendar.cron import DAYS_IN, Cron, cron_of
+from runtime.calendar.cron import DAYS_IN, LAST_DAY, PLACES_MAX, Cron, cron_of
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import WEEKDAYS, Every, Unit, When
 from runtime.calendar.scene import DAY_NAMES, Scene, bounded, count_of, day_named, unit_of
@@ -15,6 +15,8 @@ from runtime.calendar.scene import DAY_NAMES, Scene, bounded, count_of, day_name
 MIDNIGHT: Final = time(0)
 AND: Final = re.compile(r" ?(?:,|&|\band\b) ?| ")
 ORDINAL: Final = re.compile(r"([0-9]{1,4})(?:st|nd|rd|th)?")
+ORDINAL_WORDS: Final = ("first", "second", "third", "fourth", "fifth")
+SMALL_WORDS: Final = frozenset(("", "the", "on", "every", "each"))
 
 
 def interval(found: re.Match[str], scene: Scene) -> When:
@@ -111,14 +113,71 @@ def _numbered(days: Iterable[int]) -> str:
 
 
 def monthly(found: re.Match[str], scene: Scene) -> When:
-    words = [word for word in AND.split(found["days"] or "1") if word not in ("", "the", "on")]
-    days = [ORDINAL.fullmatch("1" if word == "first" else word) for word in words]
-    numbers = sorted({int(day[1]) for day in days if day})
-    if None in days or not numbers or not 1 <= numbers[0] <= numbers[-1] <= max(DAYS_IN):
+    words = [word for word in AND.split(found["days"] or "1") if word not in SMALL_WORDS]
+    days, places = _of_month(words, scene)
+    if places and days:
         raise WhenError(
-            f"{quoted(scene.words)} doesn't say which days of the month", '"monthly on the 1st and 15th at 10:00"'
+            f"{quoted(scene.words)}: weekdays and days of the month are two schedules",
+            '"first monday of the month at 8:30"',
         )
-    return _cron(scene, day=",".join(str(number) for number in numbers))
+    if places:
+        return _cron(scene, weekday=",".join(places))
+    return _cron(scene, day=",".join(days))
+
+
+def _of_month(words: Sequence[str], scene: Scene) -> tuple[Sequence[str], Sequence[str]]:
+    """Days of the month, and weekdays by their number in it, both as cron has them. Errors: WhenError."""
+    days: list[str] = []
+    places: list[str] = []
+    numbers: list[str] = []
+    for word in words:
+        weekday = day_named(word)
+        if (number := _number(word)) is not None:
+            numbers.append(number)
+        elif weekday is not None and numbers and len(set(numbers)) == len(numbers):
+            places += [_place(weekday, number, scene) for number in numbers]
+            numbers = []
+        elif word in ("day", "days") and numbers:
+            days += numbers
+            numbers = []
+        else:
+            raise _no_days(scene)
+    days += numbers
+    if (not days and not places) or LAST_DAY in numbers or any(not _is_day(day) for day in days):
+        raise _no_days(scene)
+    return sorted(set(days), key=lambda day: (day == LAST_DAY, len(day), day)), list(dict.fromkeys(places))
+
+
+def _number(word: str) -> str | None:
+    """Digits of an ordinal, `L` for the last; None for another word."""
+    if word == "last":
+        return LAST_DAY
+    if word in ORDINAL_WORDS:
+        return str(ORDINAL_WORDS.index(word) + 1)
+    found = ORDINAL.fullmatch(word)
+    return str(int(found[1])) if found else None
+
+
+def _place(weekday: int, number: str, scene: Scene) -> str:
+    if number == LAST_DAY:
+        return f"{(weekday + 1) % 7}{LAST_DAY}"
+    if not 1 <= int(number) <= PLACES_MAX:
+        raise WhenError(
+            f"{quoted(scene.words)}: no month has so many {WEEKDAYS[weekday].title()}s",
+            '"first monday of the month at 8:30"',
+        )
+    return f"{(weekday + 1) % 7}#{number}"
+
+
+def _is_day(day: str) -> bool:
+    return day == LAST_DAY or 1 <= int(day) <= max(DAYS_IN)
+
+
+def _no_days(scene: Scene) -> WhenError:
+    return WhenError(
+        f"{quoted(scene.words)} doesn't say which days of the month",
+        '"monthly on the 1st and 15th at 10:00", "first monday of the month at 8:30"',
+    )
 
 
 def yearly(_: re.Match[str], scene: Scene) -> When:

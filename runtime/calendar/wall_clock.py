@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from runtime.calendar.cron import WEEKDAYS, Cron, values_of
+from runtime.calendar.cron import LAST_PLACE, WEEKDAYS, Cron, Values, values_of
+
+ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th")
 
 if TYPE_CHECKING:
     from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-untyped]  # it ships no types
@@ -35,11 +37,24 @@ def _triggers(cron: Cron) -> tuple[CronTrigger, ...]:
         "month": _listed(values.months, 12),
         "timezone": UTC,
     }
-    day = _listed(values.days, 31)
+    if values.places:
+        return (CronTrigger(**times, day=",".join(_place(*place) for place in sorted(values.places))),)
+    day = _days(values)
     weekday = ",".join(WEEKDAYS[number] for number in sorted(values.weekdays))
     if not values.either:
         return (CronTrigger(**times, day=day, day_of_week=weekday if len(values.weekdays) < len(WEEKDAYS) else "*"),)
     return CronTrigger(**times, day=day), CronTrigger(**times, day_of_week=weekday)
+
+
+def _days(values: Values) -> str:
+    if not values.last_day:
+        return _listed(values.days, 31)
+    return ",".join([*(str(day) for day in sorted(values.days)), "last"])
+
+
+def _place(weekday: int, number: int) -> str:
+    """A weekday of a month as the library names it, such as "2nd mon"."""
+    return f"{'last' if number == LAST_PLACE else ORDINALS[number - 1]} {WEEKDAYS[weekday]}"
 
 
 def _listed(numbers: frozenset[int], all_of_them: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from runtime.calendar.cron import Cron, Values, values_of
+from runtime.calendar.cron import LAST_PLACE, Cron, Values, values_of
 from runtime.calendar.plans import MONTH_NAMES, WEEKDAYS, At, Every, Planned
 from runtime.calendar.zones import wall_of, zone_named
 
@@ -15,6 +15,8 @@ DAYS: Final = tuple(name.title() for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
 TIMES_LISTED: Final = 6
 """Times or days that are listed; more of them are easier read as the expression."""
 HOUR: Final = range(60)
+PLACE_WORDS: Final = ("last", "first", "second", "third", "fourth", "fifth")
+"""By the number of a weekday in its month; `LAST_PLACE` comes first."""
 SHORT_MONTH: Final = 28
 """Days that each month has."""
 
@@ -76,6 +78,9 @@ def _times(cron: Cron, values: Values) -> str:
 
 def _days(cron: Cron, values: Values) -> str:
     """Days in words: of the week, of the month, or either."""
+    if values.places:
+        months = _months(cron, values)
+        return months and f"on the {_places(values)} of {months}"
     if cron.day == "*" and cron.month == "*":
         return _of_week(values)
     months = _months(cron, values)
@@ -111,12 +116,19 @@ def _of_month(cron: Cron, values: Values, months: str) -> str:
         return ""
     if cron.day == "*":
         return f"every day of {months}"
-    left_out = " (months without it are left out)" if max(values.days) > SHORT_MONTH and cron.month == "*" else ""
+    longest = max(values.days, default=0)
+    left_out = " (months without it are left out)" if longest > SHORT_MONTH and cron.month == "*" else ""
     return f"on the {_ordinals(values)} of {months}{left_out}"
 
 
 def _ordinals(values: Values) -> str:
-    return _and(_ordinal(day) for day in sorted(values.days))
+    return _and([*map(_ordinal, sorted(values.days)), *(["last day"] if values.last_day else [])])
+
+
+def _places(values: Values) -> str:
+    """Weekdays by their number in the month, the last ones last."""
+    ordered = sorted(values.places, key=lambda place: (place[1] == LAST_PLACE, place[1], (place[0] - 1) % 7))
+    return _and(f"{PLACE_WORDS[number]} {DAYS[weekday]}" for weekday, number in ordered)
 
 
 def _ordinal(day: int) -> str:

@@ -183,6 +183,7 @@ from runtime.contract.rooms import (
 from runtime.contract.schedules import (
     Asker,
     DataCall,
+    Foreseen,
     Job,
     Misfire,
     Occurrence,
@@ -319,6 +320,7 @@ __all__ = [
     "FileRef",
     "Finding",
     "Flow",
+    "Foreseen",
     "Form",
     "FoundEntry",
     "Hands",

@@ -207,7 +207,7 @@ class ToolContext:
     `tell` shows people in the room how far the call is, in a few words from outside: some of them, and never for sure.
     `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside. `memory` are the
     scopes of memory that the agent has. `repeats`: a resumed workflow makes that call of an earlier run again, since nobody knows
-    what came of it.
+    what came of it. `above` are the agents who had the calling one work: it may do no more than each of them.
     """
 
     workspace: Path
@@ -225,6 +225,7 @@ class ToolContext:
     memory: Sequence[ScopeKind] = EVERY_SCOPE
     tell: Callable[[str], None] = lambda _: None
     repeats: CallKey | None = None
+    above: tuple[str, ...] = ()
 
     @property
     def key(self) -> CallKey:

@@ -61,7 +61,8 @@ class Task:
     """Work at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
 
     `data` are the calls of a template, `options` the settings of a built-in report. `resumes` is what a workflow goes on
-    with: its definition as it was frozen, and what its calls gave. `outside` names options that hold others' words.
+    with: its definition as it was frozen, and what its calls gave. `outside` names options that hold others' words. `chain` are
+    the agents who had an agent plan it: the work may do no more than each of them.
     """
 
     kind: TaskKind
@@ -70,6 +71,7 @@ class Task:
     options: Mapping[str, Json] = field(default_factory=dict)
     resumes: Mapping[str, Json] = field(default_factory=dict)
     outside: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
 
     def called(self, name: str) -> str:
         """The work as people know it; `name` is that of what began it, such as a trigger."""
@@ -89,6 +91,8 @@ class Task:
             made["resumes"] = dict(self.resumes)
         if self.outside:
             made |= {"outside": list(self.outside)}
+        if self.chain:
+            made["chain"] = list(self.chain)
         return json.dumps(made, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -101,6 +105,7 @@ class Task:
             raw["options"],
             raw.get("resumes", {}),
             tuple(raw.get("outside", ())),
+            tuple(raw.get("chain", ())),
         )
 
 
@@ -302,11 +307,24 @@ class ScheduleRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A wish as it would be understood, and its next instants. `faults` tells what is wrong with its fields, by their names.
+
+    `when` is empty, and `instants` with it, where no time was named yet, or where the times are wrong.
+    """
+
+    when: str = ""
+    zone: str = ""
+    instants: Sequence[datetime] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
     """Person who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
 
     `hand`, where it is not empty, does it for them and is named in the audit: a command line. `agent` does it on their
-    behalf, and may only plan work of its own; empty where they do it themselves.
+    behalf, and may only plan work of its own; empty where they do it themselves. `above` are the agents who had that one work.
     """
 
     person: Person | None
@@ -315,6 +333,7 @@ class Asker:
     key: str = ""
     hand: str = ""
     agent: str = ""
+    above: tuple[str, ...] = ()
 
 
 class Timetable(Protocol):
@@ -325,6 +344,11 @@ class Timetable(Protocol):
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         """Change what `wanted` names."""
+
+    async def foresee(
+        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+    ) -> Foreseen:
+        """Tell what would come of a wish, for a new schedule or as a change of one. Empty fields are no fault."""
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         """The schedule called `name`, or with that id, which `asker` may see: of their room, or their own; operators all."""

@@ -39,15 +39,21 @@ def refused(
     sentence: str,
     headers: Mapping[str, str] | None = None,
     link: tuple[str, str] | None = None,
+    *,
+    field: str = "",
 ) -> web.Response:
-    """An error as JSON for the API, as a page otherwise, with a link. A StoreError asks to be tried again."""
+    """An error as JSON for the API, with the field that is wrong; as a page otherwise, with a link.
+
+    A StoreError asks to be tried again.
+    """
+    of_field = {"field": field} if field else {}
     headers = {**({"Retry-After": "2"} if status == 503 else {}), **(headers or {})}
     if request.path.startswith(PROGRAMS):
-        return _problem(request, status, sentence, headers)
+        return _problem(request, status, sentence, headers, of_field)
     if request.path.startswith(OPENAI):
         return web.json_response({"error": openai_error(status, sentence)}, status=status, headers=headers)
     if "/api/" in request.path:
-        return web.json_response({"error": sentence}, status=status, headers=headers)
+        return web.json_response({"error": sentence, **of_field}, status=status, headers=headers)
     return web.Response(
         text=notice_page(title=_title(status, link), sentence=sentence, below=linked(*link) if link else ""),
         content_type="text/html",
@@ -56,9 +62,11 @@ def refused(
     )
 
 
-def _problem(request: web.Request, status: int, sentence: str, headers: Mapping[str, str]) -> web.Response:
+def _problem(
+    request: web.Request, status: int, sentence: str, headers: Mapping[str, str], more: Mapping[str, str]
+) -> web.Response:
     """As RFC 9457 says it."""
-    told = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
+    told = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence, **more}
     told["instance"] = request.path
     return web.json_response(told, status=status, headers=headers, content_type="application/problem+json")
 

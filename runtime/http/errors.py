@@ -15,6 +15,12 @@ class Refusal(BotError):
         self.sentence = sentence
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self.link: tuple[str, str] | None = None
+        self.field = ""
+
+    def of_field(self, field: str) -> Refusal:
+        """The same, and the field of a form that is wrong; empty for none of them."""
+        self.field = field
+        return self
 
     def with_link(self, path: str, words: str) -> Refusal:
         """The same, and a link for whoever reads it as a page."""

@@ -80,7 +80,10 @@ def guard(hosts: Collection[str], *, open_paths: Collection[str] = OPEN_PATHS) -
                 _check_origin(request)
             return pack(request, await handler(request))
         except Refusal as refusal:
-            return _cut(request, refused(request, refusal.status, refusal.sentence, refusal.headers, refusal.link))
+            told = refused(
+                request, refusal.status, refusal.sentence, refusal.headers, refusal.link, field=refusal.field
+            )
+            return _cut(request, told)
         except StoreError as error:
             # The store itself tells its trouble, once; here each message that somebody waits for is told.
             level = logging.DEBUG if request.method in SAFE_METHODS else logging.WARNING

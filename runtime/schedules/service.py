@@ -6,11 +6,9 @@ What is refused is a ToolRetry: its words are for whoever asked, be it a model o
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
-from itertools import pairwise
 from typing import Final
 
 from runtime.calendar import At, Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
@@ -18,6 +16,7 @@ from runtime.chat.views.schedules import room_of
 from runtime.contract import (
     Address,
     Asker,
+    Foreseen,
     NewId,
     Now,
     Occurrence,
@@ -32,18 +31,33 @@ from runtime.contract import (
 )
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ToolRetry
+from runtime.schedules.understanding import (
+    SCHEDULE_NAME_MAX_CHARS,
+    asker_name,
+    changed_task,
+    checked_name,
+    checked_task,
+    coming,
+    field_faults,
+    first_instant,
+    is_here,
+    is_retimed,
+    is_theirs,
+    least_interval,
+    name_of,
+    understood,
+    who,
+    zone_of,
+)
 from runtime.store.protocol.schedules import Schedules
 from runtime.text.naming import meant
 
-SCHEDULE_NAME_MAX_CHARS: Final = 60  # characters
-TASK: Final = 20_000  # characters
 DESTINATIONS: Final = 20
-LOOKED_AT: Final = 60
-"""Instants between which the least distance is measured: an hour of every minute."""
-NAME_MAX_WORDS: Final = 4
-"""Words of a task that become its name."""
-REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE)
-"""How the task of a reminder begins, which tells nothing of it."""
+NAMED_STATES: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED)
+"""States in which nothing else in its room may have its name."""
+NAME_TAKEN: Final = "That room already has a schedule called {name!r}. Choose another name."
+NO_TASK: Final = Task(TaskKind.PROMPT, "-")
+"""Of a schedule that is only looked ahead at: its times don't depend on what is done then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +116,25 @@ class ScheduleService:
             return known  # the same wish again, after a kill
         now = self._now()
         rule = await self._rule(wanted, asker, now)
-        task, to = checked_task(wanted.task), await self._rooms(wanted.to, asker)
+        task, to = replace(checked_task(wanted.task), chain=asker.above), await self._rooms(wanted.to, asker)
         await self._within_quotas(asker, to[0], rule, now)
-        starts, ends = self._moment(wanted.starts, rule.zone, now), self._moment(wanted.ends, rule.zone, now)
+        schedule = self._drafted(wanted, asker, rule, task, to, now)
+        return await self._written(replace(schedule, id=ident), asker, is_named=bool(wanted.name.strip()))
+
+    def _drafted(
+        self,
+        wanted: ScheduleRequest,
+        asker: Asker,
+        rule: Planned,
+        task: Task,
+        to: tuple[Address, ...],
+        now: datetime,
+    ) -> Schedule:
+        """A new schedule without its id. Errors: ToolRetry where it would never run."""
+        starts, ends = self._moments(wanted, rule.zone, now)
         anchor = starts or now
-        schedule = Schedule(
-            id=ident,
+        return Schedule(
+            id=ScheduleId(""),
             name=checked_name(wanted.name) or name_of(task),
             when=written(rule),
             when_text=wanted.when.strip(),
@@ -124,7 +151,6 @@ class ScheduleService:
             ends_at=ends,
             next_at=first_instant(rule, now, anchor, starts, ends),
         )
-        return await self._written(schedule, asker, is_named=bool(wanted.name.strip()))
 
     async def _written(self, schedule: Schedule, asker: Asker, *, is_named: bool) -> Schedule:
         """Add it under its name; one that we made of its words gets a number where it is taken."""
@@ -137,7 +163,7 @@ class ScheduleService:
                 return known
             if is_named:
                 break
-        raise ToolRetry(f"That room already has a schedule called {schedule.name!r}. Choose another name.")
+        raise ToolRetry(NAME_TAKEN.format(name=schedule.name), "name")
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         old = await self._theirs(schedule, asker)
@@ -145,7 +171,7 @@ class ScheduleService:
         new = replace(
             old,
             name=checked_name(wanted.name) or old.name,
-            task=checked_task(wanted.task) if wanted.task else old.task,
+            task=changed_task(old.task, wanted.task, asker),
             to=to,
             terms=wanted.terms or old.terms,
         )
@@ -161,8 +187,8 @@ class ScheduleService:
         rule = self._changed(old, wanted, now)
         if wanted.when.strip():
             least_interval(rule, now, old.anchor_at, self._quotas().least_interval)
-        starts = self._moment(wanted.starts, rule.zone, now) or old.starts_at
-        ends = self._moment(wanted.ends, rule.zone, now) or old.ends_at
+        starts, ends = self._moments(wanted, rule.zone, now)
+        starts, ends = starts or old.starts_at, ends or old.ends_at
         is_counted_anew = wanted.when.strip() or wanted.starts.strip()
         new = replace(
             old,
@@ -191,7 +217,7 @@ class ScheduleService:
             raise ToolRetry(f"{in_words(before)}: say again when it should run, and in which zone.")
         rule = understood(old.when_text, wanted.zone, now)
         if rule.zone != zone_named(wanted.zone).key:
-            raise ToolRetry(f"{old.when_text!r} names a zone itself: say again when it should run.")
+            raise ToolRetry(f"{old.when_text!r} names a zone itself: say again when it should run.", "when")
         return rule
 
     async def _rule(self, wanted: ScheduleRequest, asker: Asker, now: datetime) -> Planned:
@@ -199,16 +225,19 @@ class ScheduleService:
         known = wanted.zone or await self._book.zone_of(person, room_of(asker.address)) or self._zone()
         return understood(wanted.when, known, now)
 
-    def _moment(self, text: str, zone: str, now: datetime) -> datetime | None:
+    def _moments(self, wanted: ScheduleRequest, zone: str, now: datetime) -> tuple[datetime | None, datetime | None]:
+        return self._moment("starts", wanted.starts, zone, now), self._moment("ends", wanted.ends, zone, now)
+
+    def _moment(self, field: str, text: str, zone: str, now: datetime) -> datetime | None:
         """An instant that somebody wrote, such as "2026-12-01 at 9" or "tomorrow at 9"; None for nothing."""
         if not text.strip():
             return None
         try:
             found = next_after(plan(text, zone=zone, now=now), now, anchor=now)
         except WhenError as error:
-            raise ToolRetry(str(error)) from error
+            raise ToolRetry(str(error), field) from error
         if found is None:
-            raise ToolRetry(f"{text!r} is in the past. Give a later time.")
+            raise ToolRetry(f"{text!r} is in the past. Give a later time.", field)
         return found
 
     def _due(self, schedule: Schedule) -> datetime | None:
@@ -219,6 +248,48 @@ class ScheduleService:
             return ScheduleId(self._new_id())
         return ScheduleId(hashlib.sha256(asker.key.encode()).hexdigest()[:20])
 
+    # --------------------------------------------------------------------------------------------------- foreseeing
+
+    async def foresee(
+        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+    ) -> Foreseen:
+        now = self._now()
+        old = await self._theirs(schedule, asker) if schedule else None
+        faults = {**field_faults(wanted), **await self._place_faults(wanted, asker, old)}
+        if "zone" in faults or not (wanted.when.strip() or old):
+            return Foreseen(faults=faults)
+        try:
+            timed = await self._timed(wanted, asker, old, now)
+            rule = read(timed.when)
+            found = self.upcoming(timed, count) if timed is old and timed.next_at else coming(timed, rule, now, count)
+        except ToolRetry as error:
+            return Foreseen(faults={error.field or "when": str(error), **faults})
+        return Foreseen(in_words(rule), rule.zone, found, faults)
+
+    async def _timed(self, wanted: ScheduleRequest, asker: Asker, old: Schedule | None, now: datetime) -> Schedule:
+        """The schedule with the times that it would have; `old` itself where those stay. Errors: ToolRetry."""
+        if old:
+            return await self._retimed(old, wanted) if is_retimed(wanted) else old
+        rule = await self._rule(wanted, asker, now)
+        least_interval(rule, now, now, self._quotas().least_interval)
+        return self._drafted(wanted, asker, rule, NO_TASK, (asker.address,), now)
+
+    async def _place_faults(self, wanted: ScheduleRequest, asker: Asker, old: Schedule | None) -> dict[str, str]:
+        """Faults of the rooms, and of a name that is taken in the first of them."""
+        faults = {}
+        try:
+            to = await self._rooms(wanted.to, asker) if wanted.to else old.to if old else ()
+        except ToolRetry as error:
+            return {"to": str(error)}
+        name = " ".join(wanted.name.split())
+        if name and to and any(self._takes(one, name, to[0], old) for one in await self._book.schedules()):
+            faults["name"] = NAME_TAKEN.format(name=name)
+        return faults
+
+    def _takes(self, one: Schedule, name: str, home: Address, old: Schedule | None) -> bool:
+        is_other = old is None or one.id != old.id
+        return is_other and one.name == name and one.home == home and one.state in NAMED_STATES
+
     # ---------------------------------------------------------------------------------------------------- checking
 
     def _may_plan(self, asker: Asker) -> None:
@@ -228,10 +299,10 @@ class ScheduleService:
     async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
         rooms = tuple(dict.fromkeys(to or [asker.address]))
         if len(rooms) > DESTINATIONS:
-            raise ToolRetry(f"A report can go to at most {DESTINATIONS} rooms; these are {len(rooms)}.")
+            raise ToolRetry(f"A report can go to at most {DESTINATIONS} rooms; these are {len(rooms)}.", "to")
         for room in rooms:
             if trouble := await self._trouble(room):
-                raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}")
+                raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}", "to")
         return rooms
 
     async def _trouble(self, room: Address) -> str | None:
@@ -314,7 +385,7 @@ class ScheduleService:
 
     async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
         found = await self._may_turn(schedule, asker)
-        why = reason or f"by {_name(asker)}"
+        why = reason or f"by {asker_name(asker)}"
         await self._book.turn_schedule(schedule, ScheduleEvent.PAUSE, reason=why, by=who(asker))
         return await self._again(found)
 
@@ -339,10 +410,7 @@ class ScheduleService:
 
     async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
         self._may_plan(asker)
-        try:
-            name = zone_named(zone).key
-        except WhenError as error:
-            raise ToolRetry(str(error)) from error
+        name = zone_of(zone)
         subject = room_of(asker.address) if whole_room or asker.person is None else asker.person.id
         await self._book.set_zone(subject, name, who(asker))
         return name
@@ -356,77 +424,3 @@ class ScheduleService:
 
     async def _again(self, schedule: Schedule) -> Schedule:
         return await self._book.schedule(schedule.id) or schedule
-
-
-def understood(words: str, zone: str, now: datetime) -> Planned:
-    """The rule that `words` stand for by the clocks of `zone`, unless they name others. Errors: ToolRetry."""
-    try:
-        return plan(words, zone=zone_named(zone).key, now=now)
-    except WhenError as error:
-        raise ToolRetry(str(error)) from error
-
-
-def is_retimed(wanted: ScheduleRequest) -> bool:
-    """True if a change moves the instants: all else leaves them, also one that is due at this moment."""
-    return any(text.strip() for text in (wanted.when, wanted.zone, wanted.starts, wanted.ends))
-
-
-def who(asker: Asker) -> str:
-    """For the audit."""
-    return asker.hand or _name(asker)
-
-
-def _name(asker: Asker) -> str:
-    return asker.person.name if asker.person else asker.identity
-
-
-def is_here(schedule: Schedule, asker: Asker) -> bool:
-    """True if its home is the asker's room, in whatever thread."""
-    return room_of(schedule.home) == room_of(asker.address)
-
-
-def is_theirs(schedule: Schedule, asker: Asker) -> bool:
-    if asker.person is None:
-        return False
-    own = schedule.owner is not None and schedule.owner.id == asker.person.id
-    return own or asker.person.role >= Role.OPERATOR
-
-
-def first_instant(
-    rule: Planned, now: datetime, anchor: datetime, starts: datetime | None, ends: datetime | None
-) -> datetime:
-    """The first instant to come. Errors: ToolRetry where there is none."""
-    tick = timedelta(microseconds=1)
-    found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
-    if found is None or (ends and found > ends):
-        raise ToolRetry(f"{in_words(rule)}: it would never run.")
-    return found
-
-
-def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timedelta) -> None:
-    """Errors: ToolRetry where two of the next instants are closer than may be."""
-    coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
-    closest = min((b - a for a, b in pairwise(coming)), default=least)
-    if closest < least:
-        raise ToolRetry(f"{in_words(rule)} is too often: runs must be at least {least} apart.")
-
-
-def checked_task(task: Task | None) -> Task:
-    if task is None or not task.text.strip():
-        raise ToolRetry("Say what the agent should do then.")
-    if len(task.text) > TASK:
-        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
-    return task
-
-
-def checked_name(name: str) -> str:
-    clean = " ".join(name.split())
-    if len(clean) > SCHEDULE_NAME_MAX_CHARS:
-        raise ToolRetry(f"A name has at most {SCHEDULE_NAME_MAX_CHARS} characters; this has {len(clean)}.")
-    return clean
-
-
-def name_of(task: Task) -> str:
-    """A name made of the first words of a task."""
-    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", REMINDER.sub("", task.text))
-    return " ".join(words[:NAME_MAX_WORDS]).lower()[:SCHEDULE_NAME_MAX_CHARS] or TaskKind(task.kind).value

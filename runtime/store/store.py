@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -84,6 +85,24 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
 
+LATE_PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "shelf": ("shelf.search", "ShelfStore"),
+    "retention": ("operations.retention", "RetentionStore"),
+    "figures": ("operations.figures", "FigureStore"),
+    "texts": ("operations.texts", "TextStore"),
+    "processes": ("processes.store", "ProcessStore"),
+    "knowledge": ("knowledge.store", "KnowledgeStore"),
+    "memory_search": ("memory.finding.words", "MemorySearchStore"),
+    "message_search": ("memory.finding.messages", "MessageSearchStore"),
+    "embedding_costs": ("vectors.costs", "EmbeddingCostStore"),
+    "state_values": ("memory.values", "StateValueStore"),
+    "logins": ("logins.store", "LoginStore"),
+    "programs": ("programs.store", "ProgramStore"),
+    "web_push": ("web_push.store", "WebPushStore"),
+    "support": ("cluster.support", "SupportStore"),
+}
+"""Parts that are loaded with their first use: the module, and the class there."""
+
 CHECK = select(nodes.c.id).limit(1)
 
 
@@ -158,39 +177,26 @@ class Store:
             budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
-            shelf=late("runtime.store.shelf.search", "ShelfStore", *given),
             traces=TraceStore(*given),
             audit=AuditStore(*given),
-            retention=late("runtime.store.operations.retention", "RetentionStore", *given),
-            figures=late("runtime.store.operations.figures", "FigureStore", *given),
             queues=QueueStore(*given),
-            texts=late("runtime.store.operations.texts", "TextStore", *given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
-            processes=late("runtime.store.processes.store", "ProcessStore", *given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
             goals=GoalStore(*given),
-            knowledge=late("runtime.store.knowledge.store", "KnowledgeStore", *given),
             memories=MemoryStore(*given),
-            memory_search=late("runtime.store.memory.finding.words", "MemorySearchStore", *given),
             memory_vectors=VectorStore(MEMORY_VECTORS, driver, new_id, observer),
             knowledge_vectors=VectorStore(CHUNK_VECTORS, driver, new_id, observer),
-            message_search=late("runtime.store.memory.finding.messages", "MessageSearchStore", *given),
-            embedding_costs=late("runtime.store.vectors.costs", "EmbeddingCostStore", *given),
-            state_values=late("runtime.store.memory.values", "StateValueStore", *given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
-            logins=late("runtime.store.logins.store", "LoginStore", *given),
             triggers=TriggerStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
-            programs=late("runtime.store.programs.store", "ProgramStore", *given),
             pushes=PushStore(*given),
-            web_push=late("runtime.store.web_push.store", "WebPushStore", *given),
             peer_tasks=PeerTaskStore(*given),
             forgettings=ForgettingStore(*given),
-            support=late("runtime.store.cluster.support", "SupportStore", *given),
+            **{part: late(f"runtime.store.{module}", name, *given) for part, (module, name) in LATE_PARTS.items()},
         )
 
     async def check(self) -> None:

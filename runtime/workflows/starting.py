@@ -73,7 +73,7 @@ class StartedFlows:
         report = Report(
             id=OccurrenceId(derived(by.run_id, by.key)),
             name=flow.name,
-            task=Task(TaskKind.WORKFLOW, flow.name, options=cleaned),
+            task=Task(TaskKind.WORKFLOW, flow.name, options=cleaned, chain=by.above),
             to=(by.room,),
             zone=(await self._book.zone_of(person.id if person else "", room)) or UTC_ZONE,
             agent=flow.agent or agent,

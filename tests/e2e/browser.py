@@ -147,7 +147,7 @@ async def tab_in(window: BrowserContext, link: str) -> AsyncIterator[Tab]:
         await tab.page.goto(link)
         await expect(tab.page.locator("#whoami")).not_to_be_empty()  # its script is at work
         yield tab
-        assert tab.complaints == []
+        assert tab.complaints == [], tab.complaints
         assert tab.hosts == {urlsplit(link).netloc}
     finally:
         tab.leave()

@@ -14,8 +14,7 @@ from playwright.async_api import Browser, BrowserContext, Locator, Route, expect
 
 from bot.console.layout import PLACES
 from tests.e2e.axe import violations
-from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_in, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
@@ -28,29 +27,10 @@ pytestmark = [
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with open_house(tmp_path_factory.mktemp("house")) as house:
         yield house
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
-    """The owner's, signed in."""
-    async with window_of(browser) as window:
-        async with tab_in(window, house.link):
-            pass
-        yield window
 
 
 @pytest_asyncio.fixture(loop_scope="module")

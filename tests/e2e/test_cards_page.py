@@ -11,8 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_in, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
@@ -33,31 +32,12 @@ BROKEN = """cells => cells.filter((cell) => {
 }).length"""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with open_house(tmp_path_factory.mktemp("house")) as house:
         identities = [word for one in LONG_IDENTITIES for word in ("--identity", one)]
         house.command("people", "add", LONG_NAME, "--role", "operator", *identities)
         yield house
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
-    """The owner's, signed in."""
-    async with window_of(browser) as window:
-        async with tab_in(window, house.link):
-            pass
-        yield window
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -12,8 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Route, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
@@ -25,16 +24,6 @@ pytestmark = [
 
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 390, "height": 844}}
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_in, tab_of, window_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_in, tab_of
 from tests.e2e.house import House
 from tests.e2e.seeding import BEGAN, MINUTE, ROOM, talk
 
@@ -38,16 +37,6 @@ PAGE_SCROLLS: Final = (
 DOWN: Final = "() => { const s = document.getElementById('scroll'); s.scrollTop = s.scrollHeight; }"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """With a conversation of 10,000 turns."""
@@ -58,15 +47,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house.start()
     finally:
         house.kill()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
-    """The owner's, signed in."""
-    async with window_of(browser) as window:
-        async with tab_in(window, house.link):
-            pass
-        yield window
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -10,8 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
 from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.serve import serving
@@ -42,16 +41,6 @@ SHAPE: Final = """(element) => [...element.querySelectorAll("h3, ol > li, td, th
     (one) => [one.tagName, one.textContent.trim().replace(/\\s+/g, " "), one.className.replace(/hljs.*/, "")])"""
 COPIED: Final = "window.copied"
 LISTEN: Final = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -106,6 +95,7 @@ async def test_a_message_is_copied_quoted_and_found_by_its_link(tab: Tab, browse
     await tab.page.goto(f"{link}-of-nobody")
     await tab.page.reload()
     await expect(tab.page.locator("#notice")).to_contain_text("That message can't be shown")
+    tab.complaints.clear()  # the browser tells of an answer that was a refusal
     await tab.page.goto(link)
     await expect(tab.page.locator(".pointed")).to_contain_text("Three kinds")
 

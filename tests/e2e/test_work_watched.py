@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.browser import chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import tab_of
 from tests.e2e.house import House, open_house
 from tests.e2e.watched import FLOW_SETTINGS, WINDOW, settings_of, watched_flow, watched_goal
 
@@ -23,16 +20,6 @@ pytestmark = [
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(300),
 ]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
 
 
 def told(house: House, *words: str) -> Any:

@@ -161,6 +161,14 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "the name of who joins, refused by the door where it holds a secret",
     ),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/lookups/run_turns.py": (
+        frozenset({"begin_report"}),
+        "a report that was made before, as it was kept; what it says, COURIERS",
+    ),
+    "bot/operator/planning/report_preview.py": (
+        frozenset({"ModelRequest"}),
+        "for a template, which asks no model; its text is masked and shown to the operator alone",
+    ),
     "bot/operator/harness.py": (frozenset({"begin_goal"}), "the words of a plan, cleaned as they are read"),
     "bot/operator/work/workflows.py": (
         frozenset({"begin_report"}),

@@ -18,6 +18,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /console/api/people/{id}/role": {"role": "user"},
     "POST /console/api/pairings": {"code": "ABCD2345"},
     "POST /console/api/people/{id}/rename": {"new": "newer"},
+    "POST /console/api/people/{id}/end-session": {"session": "nothing1"},
     "POST /console/api/people/{id}/merge": {"into": "owner"},
 }
 ALSO: Final = {"GET /console/api/reports/text": "GET /console/api/reports/{id}"}
@@ -34,7 +35,13 @@ def routes(house: Running) -> dict[str, str]:
         if route.method != "HEAD":
             path = route.resource.canonical
             found[f"{route.method} {path}"] = path.format(
-                room=USERS_ROOM, name="deploys", token="wrong", path="a.txt", approval="a" * 20, id="nothing1"
+                room=USERS_ROOM,
+                version="v1",
+                name="deploys",
+                token="wrong",
+                path="a.txt",
+                approval="a" * 20,
+                id="nothing1",
             )
     return found
 

@@ -104,6 +104,7 @@ export const words = {
     ["/console/grants", "Console: grants"],
     ["/console/runs", "Console: runs"],
     ["/console/outbox", "Console: outbox"],
+    ["/console/reports", "Console: reports"],
     ["/console/schedules", "Console: schedules"],
     ["/console/tasks", "Console: tasks"],
     ["/console/children", "Console: handed on"],

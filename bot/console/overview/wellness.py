@@ -90,5 +90,5 @@ def _stuck(counts: View) -> Iterator[Line]:
                 words(counts[name]),
                 "bad" if name == "deliveries.dead" else "ask",
                 place,
-                "Requeue or discard",
+                "Send again or give up",
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -11,6 +12,8 @@ from bot.console.health.pages import log_link
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.runs.timeline import dollars, lasting, timeline
+from bot.console.work.workflows_page import around_run
+from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.views.context import SOURCES
@@ -44,7 +47,44 @@ async def run(request: web.Request, do: Operations) -> Html:
     around = _around(await do.handed_on(run=run["id"]), run["id"])
     steps = [tag("h2", "Steps"), timeline(run)]
     context = [tag("h2", "Context"), *await _context(do, run["address"])]
-    return page("Run", "/console/runs", _facts(run), told, *said, *around, *steps, *context)
+    flow = await around_run(run["workflow"], do) if run["workflow"] else []
+    return page("Run", "/console/runs", _facts(run), _turns(run), told, *said, *flow, *around, *steps, *context)
+
+
+def _turns(run: View) -> Html:
+    """Buttons for what can be done with it; in place of one that would do nothing, the reason."""
+    if run["can_stop"]:
+        return _button(run, "stop", "Stop", "Stop this run, and all below it? What it did stays done.")
+    if run["can_repeat"]:
+        return _button(run, "again", "Run again", "Do this work once more? Its report is posted again.")
+    then = tag("a", " See that run.", href=_place(run["then"])) if run["then"] else None
+    return tag("p", f"It can't be run again here. {run['why_not_again']}", then, class_="faint")
+
+
+def _button(run: View, verb: str, word: str, ask: str) -> Html:
+    form = tag(
+        "form",
+        tag("button", word, type="submit"),
+        method="post",
+        action=f"{ROOT}/runs/{quote(run['id'], safe='')}/{verb}",
+        data_ask=ask,
+    )
+    return tag("div", form, class_="buttons")
+
+
+def _place(run: str) -> str:
+    return f"/console/runs/{quote(run, safe='')}"
+
+
+def _began(run: View) -> Iterator[tuple[str, Html]]:
+    """The schedule, workflow or goal that began it."""
+    if run["schedule"]:
+        place = f"/console/schedules/{quote(run['schedule']['id'], safe='')}"
+        yield "Schedule", tag("a", legible(run["schedule"]["name"]), href=place)
+    if run["goal"]:
+        yield "Goal", tag("a", "Its contract and turns", href=f"/console/goals/{quote(run['goal'], safe='')}")
+    if run["posted"]:
+        yield "Posted", pieces.posts(run["posted"])
 
 
 def _facts(run: View) -> Html:
@@ -55,12 +95,13 @@ def _facts(run: View) -> Html:
             ("Agent", legible(run["agent"])),
             ("Asked by", run["requester"] or "-"),
             ("Room", where(run)),
+            *_began(run),
             ("Started", moment(run["started_at"])),
             ("Ended", moment(run["ended_at"])),
             ("Took" if run["ended_at"] else "Takes", lasting(run["seconds"])),
             ("Tokens", f"{tokens[0]:,} in, {tokens[1]:,} out"),
             ("Cost", dollars(run["cost_micros"])),
-            *([("Error", run["error"])] if run["error"] else []),
+            *([("Error", legible(run["error"]))] if run["error"] else []),
         ]
     )
 

@@ -3,6 +3,7 @@
 // Keeps a console page fresh and sends its forms. Everything it shows was made, and escaped, by the server.
 
 const REFRESH_MS = 3000;
+const TOLD = "console.told"; // what the page before had to say
 const said = document.getElementById("said");
 
 function tell(words, wrong = false) {
@@ -67,6 +68,8 @@ async function refresh({ force = false } = {}) {
 function replace(live, fresh) {
   const open = [...live.querySelectorAll("details[open]")].map((details) => details.id);
   const focused = live.contains(document.activeElement) ? pathOf(document.activeElement) : null;
+  const preview = live.querySelector(".preview:not([hidden])");
+  if (preview) fresh.querySelector(".preview")?.replaceWith(preview); // somebody is looking at it
   localTimes(fresh);
   live.replaceWith(fresh);
   counted();
@@ -85,8 +88,48 @@ function pathOf(element) {
   return `${place} ${element.localName}${value}`;
 }
 
+/** Fields as the API takes them: `options:hours` is one of `options`. A form of changes sends what was changed. */
+function fieldsOf(form, pressed) {
+  const fields = {};
+  for (const [name, value] of new FormData(form, pressed)) {
+    const [outer, inner] = name.startsWith("options:") ? name.split(":", 2) : [name];
+    if (inner) (fields[outer] ??= {})[inner] = value;
+    else if (!isUnchanged(form, name)) fields[outer] = outer === "to" && form.dataset.list === "" ? value.split(",").filter(Boolean) : value;
+  }
+  return fields;
+}
+
+function isUnchanged(form, name) {
+  const field = form.elements[name];
+  if (form.dataset.changes !== "" || !field) return false;
+  if (field.localName === "select") return field.selectedOptions[0]?.defaultSelected ?? true;
+  return field.type === "hidden" ? field.value === field.getAttribute("value") : field.value === field.defaultValue;
+}
+
+/** Each fault stands below its field; the others lose theirs. Returns the first field that is wrong. */
+function showFaults(form, faults) {
+  let first = null;
+  for (const place of form.querySelectorAll("[data-fault]")) {
+    const words = faults[place.dataset.fault] ?? "";
+    const field = form.querySelector(`[aria-describedby~="${place.id}"]`);
+    if (place.textContent !== words) place.textContent = words;
+    if (words) field?.setAttribute("aria-invalid", "true");
+    else field?.removeAttribute("aria-invalid");
+    if (words) first ??= field;
+  }
+  return first;
+}
+
+/** What must be filled in, told below the field. */
+function missing(form) {
+  const empty = [...form.querySelectorAll("[data-fault]")]
+    .map((place) => [place.dataset.fault, form.querySelector(`[aria-describedby~="${place.id}"]`)])
+    .filter(([, field]) => field?.required && !field.closest("[disabled]") && !field.value.trim());
+  return Object.fromEntries(empty.map(([name]) => [name, "Fill this in."]));
+}
+
 async function send(form, pressed) {
-  const fields = Object.fromEntries(new FormData(form, pressed));
+  const fields = fieldsOf(form, pressed);
   if (form.dataset.link === "") fields.at = location.origin; // the address that this person knows us by
   const answer = await fetch(form.getAttribute("action"), {
     method: "POST",
@@ -96,8 +139,18 @@ async function send(form, pressed) {
     throw new Error("Signalbox isn't answering. Before you try again, check whether your change was made.");
   });
   const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
+  if (!answer.ok) throw Object.assign(new Error(told.error), { field: told.field });
   return told;
+}
+
+/** Tells an error at its field, where the form has a place for it; else at the top of the page, and beside the button. */
+function tellOf(form, error) {
+  const fault = error.field === "task" ? form.querySelector("fieldset:not([disabled]) [data-fault]")?.dataset.fault : error.field;
+  const field = fault && form.querySelector(`[data-fault="${CSS.escape(fault)}"]`) ? showFaults(form, { [fault]: error.message }) : null;
+  const beside = form.querySelector("#form-fault");
+  if (beside) beside.textContent = field ? "" : error.message;
+  if (!beside) tell(error.message, true);
+  field?.focus();
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -150,6 +203,8 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.method === "get") return;
   event.preventDefault();
+  const empty = missing(form);
+  if (Object.keys(empty).length) return showFaults(form, empty)?.focus();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const buttons = [...form.querySelectorAll("button")];
   let force = false; // after a refusal, what a person typed stays for them to fix
@@ -157,13 +212,16 @@ document.addEventListener("submit", async (event) => {
     const sending = send(form, event.submitter);
     buttons.forEach((button) => (button.disabled = true));
     const done = await sending;
-    if (form.dataset.then) location.assign(form.dataset.then); // this page is about what is gone
+    if (form.dataset.then) {
+      sessionStorage.setItem(TOLD, done.told ?? "Saved."); // this page is about what is gone, or what it made
+      location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)));
+    }
     if (done.url) showLink(done);
     tell(done.told ?? `Done. It's ${done.state} now.`);
     form.reset();
     force = true;
   } catch (error) {
-    tell(error.message, true);
+    tellOf(form, error);
   } finally {
     buttons.forEach((button) => (button.disabled = false));
     if (!force || !form.dataset.then) await refresh({ force }).catch(() => {});
@@ -277,6 +335,9 @@ async function loop() {
   }
 }
 
+const before = sessionStorage.getItem(TOLD);
+if (before) tell(before);
+sessionStorage.removeItem(TOLD);
 localTimes(document);
 scrollers(document);
 counted();

@@ -11,7 +11,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, table
 from bot.console.pieces import cut
-from bot.console.schedules_page import PLACE as SCHEDULES_PLACE
+from bot.console.schedules.pages import PLACE as SCHEDULES_PLACE
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View

@@ -47,6 +47,13 @@ async def workflow(request: web.Request, do: Operations) -> Html:
     return page(f"Workflow {legible(row['name'])}", WORKFLOWS_PLACE, _facts(row), _forms(row), *_steps(row))
 
 
+async def around_run(which: str, do: Operations) -> Sequence[Html]:
+    """The graph of the workflow that a run works through, with where it is."""
+    row = await do.workflow_run(which)
+    name = tag("a", legible(row["name"]), href=_place(row))
+    return [tag("h2", "Workflow ", name), graph(row["steps"]) if row["steps"] else nothing("It has not begun.")]
+
+
 def _flow(row: View) -> Sequence[str | Html]:
     inputs = ", ".join(
         one["name"] if one["required"] else f"{one['name']}={in_words(one['default'])}" for one in row["inputs"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bot.accounts.naming import Named
+from bot.operator.lookups.posted import posted_view
+from bot.operator.lookups.run_turns import OPEN_STATES, repeat_of
 from bot.operator.lookups.spans import Span, spans_of
 from bot.operator.partial_api import PartialApi, by_role, word_of
 from bot.operator.views import View, at
-from runtime.contract import RunId
+from runtime.contract import Occurrence, RunId, TaskKind
 from runtime.domain.runs import RunState
+from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
 from runtime.store.protocol import RunRow, StepRow
 from runtime.text.glyphs import in_full
@@ -32,14 +35,42 @@ class RunsApi(PartialApi):
         row, steps = found
         view = await self._one_entitled(run_view(row, *self._names))
         took, spans = spans_of(row, steps, self._context.now())
-        return {**view, "seconds": took, "steps": list(map(step_view, steps, spans))}
+        again = await repeat_of(self._context, row)
+        return {
+            **view,
+            "seconds": took,
+            "steps": list(map(step_view, steps, spans)),
+            "can_stop": row.state in OPEN_STATES,
+            "can_repeat": again.occurrence is not None,
+            "why_not_again": again.why,
+            "then": again.then,
+            **await self._origin(row.id),
+        }
+
+    async def _origin(self, run: RunId) -> View:
+        """The page of what began it; and the messages in which its answer stands."""
+        one = await self._store.schedules.occurrence_of(run)
+        schedule = await self._store.schedules.schedule(one.schedule) if one and not one.report else None
+        kind = one.report.task.kind if one and one.report else ""
+        return {
+            "schedule": {"id": schedule.id, "name": schedule.name} if schedule else None,
+            "workflow": one.id if one and kind == TaskKind.WORKFLOW else "",
+            "goal": one.id if one and kind == TaskKind.GOAL else "",
+            "posted": await self._posted(run, one),
+        }
+
+    async def _posted(self, run: RunId, one: Occurrence | None) -> list[View]:
+        """Messages with its answer: one of a schedule has the origin of its instant."""
+        origins = [f"run:{run}", *([origin_of(one.id)] if one else [])]
+        rows = await self._store.operations.posted(origins)
+        return await self._entitled([posted_view(self._context, row) for row in rows])
 
 
 def run_view(row: RunRow, named: Named, called: Named) -> View:
     return {
         "id": row.id,
         "state": row.state,
-        "agent": row.session.partition("|")[0],
+        "agent": row.agent or row.session.partition("|")[0],
         "address": named(row.address),
         "room": called(row.address),
         "requester": row.requester,
@@ -49,6 +80,7 @@ def run_view(row: RunRow, named: Named, called: Named) -> View:
         "error": row.error,
         "signals": list(row.signals),
         "cost_micros": row.cost_micros,
+        "trigger": row.trigger,
     }
 
 

@@ -19,6 +19,8 @@ from runtime.contract import Now
 
 DOCTOR_TIMEOUT: Final = timedelta(seconds=120)
 """For all checks together; each of them has a bound of its own."""
+LOOK_APART: Final = timedelta(seconds=15)
+"""Between the end of a look and the next one: nothing is gained by pressing twice, and each takes a second of a core."""
 TOO_LATE: Final = "The doctor didn't finish within {seconds} s, and was ended. Try again, or run: signalbox doctor"
 NO_ANSWER: Final = "The doctor couldn't be run (exit code {code}). Run it on the machine: signalbox doctor"
 
@@ -79,9 +81,11 @@ class Examination:
         return self._lock.locked()
 
     async def look(self) -> Examined | None:
-        """Look now; None where somebody else's look is under way."""
+        """Look now; None where somebody else's look is under way. One that has just ended is told once more."""
         if self._lock.locked():
             return None
+        if self.last is not None and self._now() - self.last.at < LOOK_APART:
+            return self.last
         async with self._lock:
             found = await examined(self._settings_file(), self._now)
             kept = [one for one in found.findings if not (self._leaves_out and one["id"].startswith(self._leaves_out))]

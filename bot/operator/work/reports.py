@@ -26,7 +26,8 @@ class ReportsApi(PartialApi):
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
         """Have one made for the rooms `to`, now."""
         rooms = await self._with_rooms({"to": list(to)})
-        return await self._reports.begin(name, rooms["to"], options, self.actor)
+        begun = await self._reports.begin(name, rooms["to"], options, self.actor)
+        return {**begun, "told": f"Started: {name}. It's posted as soon as it's made."}
 
     async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
         """Its text, shown to nobody else."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.operator.lookups.posted import posted_view
 from bot.operator.partial_api import PartialApi, by_role, word_of
+from bot.operator.planning.settings_line import line_of
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
-from runtime.contract import ScheduleState
+from runtime.contract import OccurrenceId, ScheduleState
+from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
 
 
@@ -23,7 +27,19 @@ class SchedulesApi(PartialApi):
 
     async def schedule(self, name: str) -> View:
         """One, by its name or id: its next five instants and its last twenty."""
-        return await self._one_entitled(await self._schedules.shown(name, self.actor))
+        row = await self._one_entitled(await self._schedules.shown(name, self.actor))
+        source = await asyncio.to_thread(line_of, self._context.settings_file, row["name"]) if row["by_file"] else ""
+        return {**row, "source": source, "history": await self._with_posts(row["history"])}
+
+    async def _with_posts(self, rows: Sequence[View]) -> list[View]:
+        """Each instant with the messages in which its report stands."""
+        origins = {origin_of(OccurrenceId(row["id"])): row["id"] for row in rows}
+        posts = await self._store.operations.posted(origins)
+        views = await self._entitled([posted_view(self._context, one) for one in posts])
+        told: dict[str, list[View]] = {}
+        for one, view in zip(posts, views, strict=True):
+            told.setdefault(origins[one.origin], []).append(view)
+        return [{**row, "posted": told.get(row["id"], [])} for row in rows]
 
     async def schedule_history(self, name: str, limit: int = 20) -> list[View]:
         return await self._schedules.history(name, self.actor, limit)

@@ -31,6 +31,7 @@ from bot.server.reload import MAY_CHANGE, in_words
 from bot.server.site import site_of
 from bot.settings.settings import Settings
 from bot.telemetry.logs import last_lines
+from bot.wiring.engine import links_in
 from bot.wiring.identities import written
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.models.catalogue import catalogue_of
@@ -142,6 +143,7 @@ def _operators(
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
         overhear=engine.couriers.overhear,
+        message_link=links_in(at.accounts),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(base.settings, at.named, engine.door)),
         live_settings=LiveSettings(
@@ -181,6 +183,7 @@ def _known(base: StorePhase, at: AccountsPhase, engine: EnginePhase, web_identit
         save=partial(store.save, settings.data_dir),
         public_url=settings.web.public_url,
         command=for_strangers(),
+        settings_file=settings.file,
         written=lambda name, identities: written(at.reload.settings, name, identities),
         rights=lambda: at.live.rules.gate.rights,
         models=partial(catalogue_of, settings),

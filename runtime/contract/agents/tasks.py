@@ -62,13 +62,17 @@ class PostedTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskActor:
-    """A run that does something with tasks: where it works, and for whom. `key` makes a repeat of a call the same one."""
+    """A run that does something with tasks: where it works, and for whom. `key` makes a repeat of a call the same one.
+
+    `above` are the agents who had the one of the run work.
+    """
 
     room: Address
     session: SessionKey
     run_id: RunId
     person: Person | None = None
     key: str = ""
+    above: tuple[str, ...] = ()
 
 
 class StepMark(StrEnum):

@@ -43,6 +43,7 @@ from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,
     OF_ID,
+    OF_RUN,
     PREVIOUS,
     SET,
     Held,
@@ -257,13 +258,15 @@ def in_zone(at: datetime, zone: str) -> str:
     return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
 
 
-def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[Occurrence | None]:
-    """One occurrence that a person asked for, whatever its schedule's state."""
+def run_now(
+    schedule: ScheduleId, by: str, now: datetime, new_id: NewId, occurrence: OccurrenceId | None = None
+) -> Op[Occurrence | None]:
+    """One occurrence that a person asked for, whatever its schedule's state. Of two with the same id the first counts."""
     rows = yield ONE, {"schedule": schedule}
     if not rows:
         return None
     found = schedule_of(rows[0])
-    fresh = OccurrenceId(new_id())
+    fresh = occurrence or OccurrenceId(new_id())
     row = _fresh(fresh, found.id, now, OccurrenceState.STARTED, now) | {"manual": 1}
     if not (yield ADDED, row):
         return None  # two in one microsecond: the other one counts
@@ -325,6 +328,16 @@ def occurrence_of(row: tuple[Any, ...]) -> Occurrence:
 
 def history(schedule: ScheduleId, most: int) -> Op[list[Occurrence]]:
     return [occurrence_of(row) for row in (yield HISTORY, {"schedule": schedule, "n": most})]
+
+
+def occurrence_by_run(run: RunId) -> Op[Occurrence | None]:
+    rows = yield OF_RUN, {"run": run}
+    return occurrence_of(rows[0]) if rows else None
+
+
+def occurrence_by_id(occurrence: OccurrenceId) -> Op[Occurrence | None]:
+    rows = yield OF_ID, {"occurrence": occurrence}
+    return occurrence_of(rows[0]) if rows else None
 
 
 def due_again(now: datetime, limit: int) -> Op[list[OccurrenceId]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, func, literal_column, select, update
 
-from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionKey
+from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionKey, Trigger
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
 from runtime.domain.machines import sources
 from runtime.domain.runs import RunState, StepState
@@ -19,9 +19,9 @@ from runtime.store.common import fact, moved, narrowed
 from runtime.store.delegation.costs import cost_of
 from runtime.store.delivery.moves import LOCK_DELIVERY
 from runtime.store.delivery.open_deliveries import PARTS_OF, part_of
-from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
+from runtime.store.protocol import DeliveryRow, Posted, RoomWork, RunRow, StepRow
 from runtime.store.runs.suspects import AT_WORK
-from runtime.store.schema import approvals, deliveries, parts, people, runs, signals, steps, usage
+from runtime.store.schema import approvals, deliveries, parts, people, runs, sessions, signals, steps, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
@@ -35,8 +35,15 @@ RUN_COLUMNS = (
     runs.c.ended_at,
     runs.c.iterations,
     runs.c.error,
+    runs.c.trigger,
+    sessions.c.agent,
 )
-ALL_RUNS = select(*RUN_COLUMNS).outerjoin(people, people.c.id == runs.c.requester).order_by(runs.c.started_at.desc())
+ALL_RUNS = (
+    select(*RUN_COLUMNS)
+    .outerjoin(people, people.c.id == runs.c.requester)
+    .outerjoin(sessions, sessions.c.key == runs.c.session)
+    .order_by(runs.c.started_at.desc())
+)
 RUNS = narrowed(ALL_RUNS.limit(bindparam("n", type_=Integer)), state=runs.c.state, address=runs.c.address)
 RUN = ALL_RUNS.where(runs.c.id == bindparam("run"))
 WORDS_OF_RUN = (
@@ -89,6 +96,14 @@ DELIVERIES = narrowed(
     ALL_DELIVERIES.limit(bindparam("n", type_=Integer)), state=deliveries.c.state, address=deliveries.c.address
 )
 DELIVERY = select(*DELIVERY_COLUMNS).where(deliveries.c.id == bindparam("d"))
+POSTED = (
+    select(
+        deliveries.c.id, deliveries.c.kind, deliveries.c.address, deliveries.c.state, parts.c.ordinal, parts.c.receipt
+    )
+    .outerjoin(parts, and_(parts.c.delivery_id == deliveries.c.id, parts.c.receipt.is_not(None)))
+    .where(deliveries.c.origin == bindparam("of"), is_word(deliveries.c.kind, "final", "report"))
+    .order_by(deliveries.c.ordinal, parts.c.ordinal)
+)
 REQUEUE = (
     update(deliveries)
     .where(deliveries.c.id == bindparam("d"), is_word(deliveries.c.state, "held", "dead"))
@@ -148,7 +163,7 @@ SUSPECTS = select(func.count()).select_from(runs).where(*AT_WORK)
 
 
 def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
-    run, session, address, state, name, started, ended, iterations, error = row
+    run, session, address, state, name, started, ended, iterations, error, trigger, agent = row
     words = yield WORDS_OF_RUN, {"run": run}
     return RunRow(
         RunId(run),
@@ -162,6 +177,8 @@ def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
         error,
         tuple(w[0] for w in words),
         (yield from cost_of(RunId(run))),
+        Trigger(trigger),
+        agent or "",
     )
 
 
@@ -228,6 +245,15 @@ def delivery_detail(delivery_id: DeliveryId) -> Op[DeliveryRow | None]:
     return replace(_delivery_row(rows[0]), parts=tuple(map(part_of, own)))
 
 
+def posted(origins: Collection[str]) -> Op[list[Posted]]:
+    found: dict[str, Posted] = {}
+    for origin in origins:
+        for delivery, kind, address, state, ordinal, receipt in (yield POSTED, {"of": origin}):
+            told = Kind(kind), Address.parse(address), DeliveryState(state)
+            found.setdefault(delivery, Posted(DeliveryId(delivery), origin, *told, ordinal or 0, receipt or ""))
+    return list(found.values())
+
+
 def requeue(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRow | None]:
     if not (yield REQUEUE, {"d": delivery_id, "at": micros(now)}):
         return None
@@ -280,6 +306,9 @@ class OperationStore(Base):
 
     async def room_work(self, address: Address) -> RoomWork:
         return await self._driver.read(lambda: room_work(address))
+
+    async def posted(self, origins: Collection[str]) -> list[Posted]:
+        return await self._driver.read(lambda: posted(origins))
 
     async def deliveries(
         self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100

@@ -14,6 +14,7 @@ from runtime.contract import (
     Kind,
     RunId,
     SessionKey,
+    Trigger,
 )
 from runtime.domain.approvals import Approval
 from runtime.domain.deliveries import DeliveryState
@@ -38,6 +39,21 @@ class RunRow:
     error: str
     signals: tuple[str, ...] = ()
     cost_micros: int = 0
+    trigger: Trigger = Trigger.UNKNOWN
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A delivery of an answer or a report, for a link to it: the ordinal and the platform's id of its first message on screen."""
+
+    delivery: DeliveryId
+    origin: str
+    kind: Kind
+    address: Address
+    state: DeliveryState
+    ordinal: int = 0
+    receipt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +160,9 @@ class Operations(Protocol):
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None: ...
 
     async def room_work(self, address: Address) -> RoomWork: ...
+
+    async def posted(self, origins: Collection[str]) -> list[Posted]:
+        """Answers and reports of these origins, each of which costs a look-up."""
 
     async def deliveries(
         self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from runtime.contract import Address, Occurrence, OccurrenceId, Report, Schedule, ScheduleId
+from runtime.contract import Address, Occurrence, OccurrenceId, Report, RunId, Schedule, ScheduleId
 from runtime.domain.schedules import Firing, ScheduleEvent
 
 
@@ -61,8 +61,15 @@ class Schedules(Protocol):
     async def fire_again(self, occurrence: OccurrenceId) -> bool:
         """One more try; whether a lane became ready."""
 
-    async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
-        """A manual occurrence, started; None where there is no such schedule."""
+    async def run_schedule(
+        self, schedule: ScheduleId, by: str, occurrence: OccurrenceId | None = None
+    ) -> Occurrence | None:
+        """A manual occurrence, started; None where there is no such schedule, or there is an `occurrence` of this id already."""
+
+    async def occurrence_of(self, run: RunId) -> Occurrence | None:
+        """The occurrence that a run works for; None for other work."""
+
+    async def occurrence(self, occurrence: OccurrenceId) -> Occurrence | None: ...
 
     async def begin_report(self, report: Report, by: str) -> None:
         """Start it. It is asked for as the only occurrence of what has its id."""

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from runtime.contract import Address, Occurrence, OccurrenceId, Report, Schedule, ScheduleId
+from runtime.contract import Address, Occurrence, OccurrenceId, Report, RunId, Schedule, ScheduleId
 from runtime.domain.schedules import Firing, ScheduleEvent
-from runtime.store.intake.occurrences import again, begin_report, due_again, fire, history, report_root, run_now
+from runtime.store.intake.occurrences import (
+    again,
+    begin_report,
+    due_again,
+    fire,
+    history,
+    occurrence_by_id,
+    occurrence_by_run,
+    report_root,
+    run_now,
+)
 from runtime.store.schedules.book import (
     add_schedule,
     change,
@@ -87,12 +97,20 @@ class ScheduleStore(Base):
             self._observer.tried()
         return started
 
-    async def run_schedule(self, schedule: ScheduleId, by: str) -> Occurrence | None:
+    async def run_schedule(
+        self, schedule: ScheduleId, by: str, occurrence: OccurrenceId | None = None
+    ) -> Occurrence | None:
         now = self.now()
-        started = await self._driver.write(lambda: run_now(schedule, by, now, self._new_id))
+        started = await self._driver.write(lambda: run_now(schedule, by, now, self._new_id, occurrence))
         if started:
             self._observer.tried()
         return started
+
+    async def occurrence_of(self, run: RunId) -> Occurrence | None:
+        return await self._driver.read(lambda: occurrence_by_run(run))
+
+    async def occurrence(self, occurrence: OccurrenceId) -> Occurrence | None:
+        return await self._driver.read(lambda: occurrence_by_id(occurrence))
 
     async def begin_report(self, report: Report, by: str) -> None:
         now = self.now()

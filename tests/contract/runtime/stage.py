@@ -205,6 +205,7 @@ class FakeTool:
     sessions: list[str] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     keys: list[CallKey] = field(default_factory=list)
+    above: list[tuple[str, ...]] = field(default_factory=list)
     does: Callable[[Mapping[str, Json]], Awaitable[str]] | None = None
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
@@ -212,6 +213,7 @@ class FakeTool:
         self.sessions.append(context.session)
         self.folders.append(context.workspace)
         self.keys.append(context.key)
+        self.above.append(context.above)
         return await self.does(arguments) if self.does else f"{self.spec.name} did it"
 
     def caution(self) -> str:

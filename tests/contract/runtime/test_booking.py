@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -126,3 +127,19 @@ async def test_every_change_is_in_the_audit(stage: Stage) -> None:
     rows = await stage.rows("SELECT kind FROM audit WHERE kind LIKE 'schedule%' ORDER BY entry")
     assert [kind for (kind,) in rows] == ["schedule added", "schedule fired", "schedule pause", "schedule remove"]
     assert await stage.states() == [RunState.DONE]
+
+
+async def test_what_is_foreseen_is_what_fires(any_stage: Stage) -> None:
+    at = await desk(any_stage, Strict([]))
+    wish = ScheduleRequest(name="soon", when="first monday of the month at 8:30", zone="Asia/Tokyo", to=[HOME])
+    asker = await at.asker(ADA, HOME, "")
+    seen = await at.process.booking.foresee(wish, asker)
+    assert (seen.faults, seen.zone, len(seen.instants)) == ({}, "Asia/Tokyo", 5)
+    assert await at.process.booking.listed() == [], "nothing is kept"
+    made = await at.process.booking.add(replace(wish, task=Task(TaskKind.PROMPT, "x")), asker)
+    assert at.process.booking.upcoming(made) == list(seen.instants)
+    await at.process.booking.pause(made.id, asker)
+    paused = await at.process.booking.foresee(ScheduleRequest(), asker, made.id)
+    assert paused.instants == seen.instants, "as it goes on once it is resumed"
+    taken = await at.process.booking.foresee(replace(wish, ends="2001-01-01 at 9:00"), asker)
+    assert {*taken.faults} == {"name", "ends"}

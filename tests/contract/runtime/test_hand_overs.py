@@ -25,6 +25,9 @@ from runtime.contract import (
     ModelRequest,
     OnText,
     Reads,
+    ScheduleRequest,
+    Task,
+    TaskKind,
     ToolTurn,
     Trigger,
 )
@@ -34,6 +37,8 @@ from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.guard.door import OPEN_DOOR
 from runtime.models.demo import Demo
+from runtime.policy.rules import Rule, Ruling
+from tests.contract.runtime.planning import Desk
 from tests.contract.runtime.stage import ADA, OTTO, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_delegation import BOTH, agent, order, results, until_killed
@@ -133,6 +138,36 @@ async def test_whoever_takes_over_may_no_more_than_whoever_handed_over(any_stage
         await process.rest()
     assert write.calls == []
     assert results(ops)[0].startswith("denied: main, which asked for this, may not do it either.")
+
+
+async def test_what_whoever_took_over_plans_may_no_more_than_all_hands(any_stage: Stage) -> None:
+    """Also after a change by an agent; what people write anew is theirs."""
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.WRITE)
+    call = Call("c-1", "write", "{}")
+    ops = Strict([Call("c-0", "look", "{}"), "Planned.", call, "I may not.", call, "I may not.", call, "Written."])
+    rules: dict[str, Any] = {"rules": [Rule(Ruling.ALLOW, "*")]}
+    process = await life(any_stage, Strict([over("ops"), "Ops takes over."]), ops, look, write, **rules)
+    agents = process.agent._agents
+    narrow = Manifest(delegates_to=("ops",), tools=("hand_over", "look"))
+    agents["main"] = agents.main = replace(agents.main, manifest=narrow)
+    async with process.running():
+        await process.say("write it each hour")
+        await process.rest()
+    assert look.above == [("main",)]
+    at = Desk(any_stage, process)
+    person = await at.asker()
+    by = replace(person, agent="ops", above=look.above[0])
+    wanted = ScheduleRequest(when="every hour", task=Task(TaskKind.PROMPT, "Write it."))
+    schedule = await process.booking.add(wanted, by)
+    await at.fire()
+    assert results(ops)[-1].startswith("denied: main, which asked for this, may not do it either.")
+    changed = ScheduleRequest(task=Task(TaskKind.PROMPT, "Write it now."))
+    await process.booking.change(schedule.id, changed, replace(by, above=()))
+    await at.fire()
+    assert write.calls == []
+    await process.booking.change(schedule.id, changed, person)
+    await at.fire()
+    assert len(write.calls) == 1
 
 
 async def test_of_an_agent_above_that_is_gone_no_right_is_left(stage: Stage) -> None:

@@ -51,6 +51,7 @@ from runtime.store.protocol import (
     Known,
     Paired,
     Pairing,
+    Posted,
     RoomWork,
     RunRow,
     StepRow,
@@ -271,6 +272,14 @@ class FakeStore:
 
     async def cost_by_day(self, first: datetime, days: int) -> list[DayCost]:
         return [DayCost(first + timedelta(days=day), day * 500_000, day * 1_000) for day in range(days)]
+
+    async def occurrence_of(self, run: RunId) -> None:
+        """No schedule began any of these."""
+
+    async def posted(self, origins: Collection[str]) -> list[Posted]:
+        return [
+            Posted(row.id, row.origin, row.kind, row.address, row.state) for row in self.sent if row.origin in origins
+        ]
 
     async def tree_around(self, run: RunId) -> None:
         return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import islice
 
 import pytest
+from cronsim import CronSim
 
 from runtime.calendar import Cron, WhenError, instants, plan
 from runtime.calendar.cron import cron_of, is_cron, values_of
@@ -29,6 +31,10 @@ def due(text: str, count: int = 3) -> list[str]:
         ("0 9 * * sun-tue", "0 9 * * 0-2"),
         ("0 9 29 2 *", "0 9 29 2 *"),
         ("0 9 30,31 2,4 *", "0 9 30,31 2,4 *"),
+        ("0 9 l * *", "0 9 L * *"),
+        ("0 9 15,L * *", "0 9 15,L * *"),
+        ("0 9 * * Mon#1,7#02", "0 9 * * 1#1,0#2"),
+        ("0 9 * * friL", "0 9 * * 5L"),
         ("@hourly", "0 * * * *"),
         ("@daily", "0 0 * * *"),
         ("@midnight", "0 0 * * *"),
@@ -58,6 +64,14 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
         ("* * * 13 *", "Month: 13 is not between 1 and 12"),
         ("* * * * 8", "Day of the week: 8 is not between 0 and 7"),
         ("0-60 * * * *", "60 is not between"),
+        ("0 9 * * 1#6", "1 to 5 may stand behind #"),
+        ("0 9 * * 1#0", "1 to 5 may stand behind #"),
+        ("0 9 * * 8#1", "8 is not between 0 and 7"),
+        ("0 9 1 * 1#1", "can't stand beside other days"),
+        ("0 9 */2 * 5L", "can't stand beside other days"),
+        ("0 9 * * 1#1,3", "can't stand beside other days"),
+        ("0 9 L-3 * *", "is not understood"),
+        ("0 L * * *", "is not understood"),
         ("5-1 * * * *", 'range "5-1" runs backwards'),
         ("* * * * fri-mon", "runs backwards"),
         ("* * * dec-jan *", "runs backwards"),
@@ -74,9 +88,7 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
         ("* * * * foo", 'Day of the week: "foo" is not understood'),
         ("* * * * monday", '"monday" is not understood'),
         ("mon * * * *", '"mon" is not understood'),
-        ("* * L * *", "is not understood"),
         ("* * ? * 1", "is not understood"),
-        ("* * * * 1#2", "is not understood"),
         ("١ * * * *", "is not understood"),  # noqa: RUF001 - a digit, but not one of cron's
         ("0 0 30 2 *", "No year has day 30 of month 2"),
         ("0 0 31 4 *", "No year has day 31 of month 4"),
@@ -121,6 +133,14 @@ def test_of_two_day_fields_either_will_do() -> None:
 def test_a_field_that_begins_with_a_star_leaves_its_days_open() -> None:
     assert due("0 9 */2 * 1") == ["Mon 2026-11-23 09:00", "Mon 2026-12-07 09:00", "Mon 2026-12-21 09:00"]
     assert due("0 9 1 * */2") == ["Tue 2026-12-01 09:00", "Thu 2027-04-01 09:00", "Sat 2027-05-01 09:00"]
+
+
+@pytest.mark.parametrize(
+    "text", ["30 8 * * 1#1", "0 9 * * 2#2,4#5", "0 18 * * 5L", "0 0 L * *", "15 6 10,L 2 *", "0 9 L * 1"]
+)
+def test_days_that_depend_on_the_month_are_those_of_another_library(text: str) -> None:
+    walls = islice(CronSim(text, NOW.replace(tzinfo=None)), 60)
+    assert due(text, 60) == [f"{wall:%a %Y-%m-%d %H:%M}" for wall in walls]
 
 
 def test_a_date_that_only_some_years_have_is_found_over_a_century() -> None:

@@ -109,7 +109,7 @@ async def test_the_pages_own_files_are_kept_under_their_version_and_asked_for_un
             async with client.get(name) as answer:
                 assert (answer.status, "immutable" in answer.headers["Cache-Control"]) == (200, True), name
                 packed = answer.headers.get("Content-Encoding")
-            assert packed == "gzip", name
+            assert packed == ("gzip" if not name.endswith(".png") else None), name
         for name in ("/static/app.js", "/static/000000000000/app.js"):
             async with client.get(name) as answer:
                 assert answer.headers["Cache-Control"] == "no-cache"
@@ -120,10 +120,13 @@ async def test_the_pages_own_files_are_kept_under_their_version_and_asked_for_un
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=9999999", "limit=x", "after=now", "around=nobody"])
 async def test_a_page_of_a_room_that_cannot_be_is_refused(tmp_path: Path, query: str) -> None:
-    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OPERATOR)) as client:
-        async with client.get(f"/api/rooms/room01/timeline?{query}") as answer:
-            assert answer.status == (404 if "around" in query else 400)
-            assert (await answer.json())["error"].endswith((".", "+00:00"))
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.OPERATOR)) as client,
+        client.get(f"/api/rooms/room01/timeline?{query}") as answer,
+    ):
+        assert answer.status == (404 if "around" in query else 400)
+        assert (await answer.json())["error"].endswith((".", "+00:00"))
 
 
 async def test_a_message_is_a_signal_and_acknowledged_after_the_sink(tmp_path: Path) -> None:

@@ -116,6 +116,8 @@ class Claim:
     @property
     def above(self) -> tuple[str, ...]:
         """Agents who had this done, the first one first: the run may do no more than each of them."""
+        if self.job:
+            return self.job.task.chain
         return self.child.chain if self.child else self.task.chain if self.task else self.handed_by
 
     @property

@@ -76,7 +76,8 @@ async def test_what_is_planned_is_listed_with_its_next_five(house: House) -> Non
     assert (morning["when"], morning["zone"]) == ("every weekday at 09:00 (Europe/Berlin)", "Europe/Berlin")
     assert morning["task"] == "Good morning.\n\n# A heading"
     shown = await house.api.schedule("Morning")
-    assert shown == {**morning, "history": []}
+    assert shown == {**morning, "history": [], "source": shown["source"]}
+    assert shown["source"].endswith("signalbox.toml:7"), "where it can be changed"
 
 
 async def test_one_is_added_changed_and_removed(house: House) -> None:
@@ -208,7 +209,13 @@ async def test_the_page_lists_them_with_a_button_for_what_can_be_done(house: Hou
         for verb, there in (("pause", True), ("run", True), ("resume", False)):
             assert (f'action="/console/api/schedules/{ident}/{verb}"' in page) is there
     assert "settings file" in page
-    assert 'action="/console/api/schedules"' in page
+    assert 'action="/console/api/schedules"' in await house.page("/console/schedules/new")
+    form = await house.page(f"/console/schedules/{made['id']}/edit")
+    assert f'action="/console/api/schedules/{made["id"]}"' in form
+    assert EVIL not in form
+    of_file = await house.page("/console/schedules/morning/edit")
+    assert "<form" not in of_file
+    assert "signalbox.toml:7" in of_file
 
 
 async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> None:
@@ -224,14 +231,17 @@ async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> 
         "post nothing",
         "$0.5",
         ">Resume<",
-        ">Remove<",
+        ">Delete<",
+        ">Change<",
     ):
         assert words in paused
     page = await house.page("/console/schedules/morning")
     assert page.count("09:00 in Europe/Berlin") == 5
     assert "No past runs." in page
-    assert "Change it there, then reload" in page
-    assert ">Remove<" not in page
+    assert "changed there and not here: " in page
+    assert "signalbox.toml:7" in page
+    assert ">Delete<" not in page
+    assert ">Change<" not in page
 
 
 async def test_a_form_is_sent_as_the_page_sends_it(house: House) -> None:

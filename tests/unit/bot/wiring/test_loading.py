@@ -47,7 +47,14 @@ WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = 
 
 
 STORE_PARTS: Final = (
-    *("knowledge.store", "logins.store", "memory.finding.messages", "memory.finding.words", "memory.values"),
+    *(
+        "cluster.support",
+        "knowledge.store",
+        "logins.store",
+        "memory.finding.messages",
+        "memory.finding.words",
+        "memory.values",
+    ),
     *("operations.figures", "operations.retention", "operations.texts", "processes.store", "programs.store"),
     *("shelf.search", "vectors.costs", "web_push.store"),
 )

@@ -1,4 +1,4 @@
-"""The pages of what is planned: all schedules with a form for one more, and one with what is next and what was."""
+"""The pages of what is planned: all schedules, one with what is next and what was, and the form of one."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from urllib.parse import quote
 
 from aiohttp import web
 
+from bot.console import pieces
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs
+from bot.console.runs.timeline import lasting
+from bot.console.schedules.form import preview_place, schedule_form
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.text.glyphs import legible
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 PLACE: Final = "/console/schedules"
 HEADS: Final = ("Name", "State", "Next", "When", "Room", "By", "Actions")
-PAST: Final = ("Planned", "State", "Shown", "Tries", "Reason", "Run")
+PAST: Final = ("Planned", "State", "Took", "Posted", "Tries", "Reason", "Run")
+TASK_HEADS: Final = {"template": "Template", "report": "Report", "workflow": "Workflow"}
+SCRIPT: Final = "schedules.js"
 MISSED: Final[View] = {"skip": "skip", "once": "run once", "all": "run every one", "window": "run recent ones"}
 # What can be done with it, by its state.
 TURNS: Final = {"active": ("pause",), "paused": ("resume",), "ended": ()}
-VERBS: Final = {"pause": "Pause", "resume": "Resume", "run": "Run now", "remove": "Remove"}
+VERBS: Final = {"pause": "Pause", "resume": "Resume", "run": "Run now", "remove": "Delete"}
 
 
 async def schedules(request: web.Request, do: Operations) -> Html:
@@ -32,7 +38,27 @@ async def schedules(request: web.Request, do: Operations) -> Html:
     rows = await do.schedules(state)
     tabbed = tabs("State", PLACE, TURNS, state)
     lines = ((link(row), _state(row), _next(row), row["when"], _rooms(row), _by(row), _turn(row)) for row in rows)
-    return page("Schedules", PLACE, tabbed, table("Schedules", HEADS, lines), tag("h2", "New schedule"), _form())
+    new = tag("p", tag("a", "New schedule", href=f"{PLACE}/new", class_="button main"))
+    return page("Schedules", PLACE, new, tabbed, table("Schedules", HEADS, lines))
+
+
+async def new_schedule(_request: web.Request, do: Operations) -> Html:
+    form = schedule_form(await do.reports(), await _own_zone(do))
+    return page("New schedule", PLACE, form, refreshed=False, script=SCRIPT)
+
+
+async def edited_schedule(request: web.Request, do: Operations) -> Html:
+    row = await do.schedule(request.match_info["id"])
+    back = tag("p", link(row))
+    if row["by_file"]:
+        return page("Change schedule", PLACE, back, _in_file(row), refreshed=False)
+    form = schedule_form(await do.reports(), row["zone"], row)
+    return page("Change schedule", PLACE, back, form, refreshed=False, script=SCRIPT)
+
+
+async def _own_zone(do: Operations) -> str:
+    """The zone in which this person's words are read."""
+    return str((await do.preview_schedule({"when": "every day at 9"}))["zone"])
 
 
 async def schedule(request: web.Request, do: Operations) -> Html:
@@ -41,15 +67,33 @@ async def schedule(request: web.Request, do: Operations) -> Html:
         row["name"],
         PLACE,
         facts(_facts(row)),
-        _turn(row, with_remove=True),
-        tag("h2", "Task"),
-        tag("pre", row["task"]),
+        _in_file(row) if row["by_file"] else None,
+        _turn(row, whole=True),
+        tag("h2", TASK_HEADS.get(row["kind"], "Task")),
+        tag("pre", legible(row["task"]), tabindex="0"),
+        *_look(row),
         tag("h2", "Next"),
         _coming(row),
         tag("h2", "Last 20 runs"),
         table("Past runs", PAST, map(_past, row["history"])),
-        *_change(row),
+        script=SCRIPT,
     )
+
+
+def _look(row: View) -> Iterator[Html]:
+    """A look at the report as it would be now, where no agent has to write it."""
+    if row["kind"] in ("template", "report"):
+        yield tag(
+            "div",
+            tag("button", "Show a preview", type="button", data_preview=row["id"], aria_controls="preview"),
+            class_="buttons",
+        )
+        yield preview_place()
+
+
+def _in_file(row: View) -> Html:
+    where_to = tag("code", row["source"] or "the settings file")
+    return tag("p", "It stands in the settings, so it is changed there and not here: ", where_to, ". Then reload them.")
 
 
 def link(row: View) -> Html:
@@ -117,17 +161,41 @@ def _by_its_clocks(instant: str, zone: ZoneInfo) -> Html:
 
 
 def _past(one: View) -> Sequence[str]:
-    shown = f"{one['shown']}/{one['wanted']}" if one["wanted"] else "-"
     why = one["reason"] or ("no news" if one["silent"] else "run by hand" if one["manual"] else "-")
     run = tag("a", "Steps", href=f"/console/runs/{quote(one['run'], safe='')}") if one["run"] else "-"
-    return moment(one["planned_at"]), badge(one["state"]), shown, str(one["attempts"]), why, run
+    return (
+        moment(one["planned_at"]),
+        badge(one["state"]),
+        _took(one),
+        _posts(one),
+        str(one["attempts"]),
+        legible(why),
+        run,
+    )
 
 
-def _turn(row: View, *, with_remove: bool = False) -> Html:
+def _took(one: View) -> str:
+    if not (one["started_at"] and one["ended_at"]):
+        return "-"
+    began, ended = (datetime.fromisoformat(one[name]) for name in ("started_at", "ended_at"))
+    return lasting((ended - began).total_seconds())
+
+
+def _posts(one: View) -> Html | str:
+    """The messages in which its report stands, by room, each with how it went where it isn't on screen."""
+    if not one["posted"]:
+        return f"{one['shown']}/{one['wanted']}" if one["wanted"] else "-"
+    return pieces.posts(one["posted"])
+
+
+def _turn(row: View, *, whole: bool = False) -> Html:
+    """Buttons for what can be done with it: for all of that where it is `whole`."""
     verbs = [*TURNS.get(row["state"], ()), "run"]
-    if with_remove and not row["by_file"]:
+    change = None
+    if whole and not row["by_file"]:
         verbs.append("remove")
-    return tag("div", *(_button(row, verb) for verb in verbs), class_="buttons")
+        change = tag("a", "Change", href=f"{PLACE}/{quote(row['id'], safe='')}/edit", class_="button")
+    return tag("div", change, *(_button(row, verb) for verb in verbs), class_="buttons")
 
 
 def _button(row: View, verb: str) -> Html:
@@ -136,60 +204,10 @@ def _button(row: View, verb: str) -> Html:
         tag("button", VERBS[verb], type="submit"),
         method="post",
         action=_action(row, f"/{verb}"),
-        data_ask=f"Remove {row['name']}? It won't run again." if verb == "remove" else None,
+        data_ask=f"Delete {row['name']}? It won't run again. What it posted stays." if verb == "remove" else None,
         data_then=PLACE if verb == "remove" else None,
     )
 
 
 def _action(row: View, way: str = "") -> str:
     return f"{ROOT}/schedules/{quote(row['id'], safe='')}{way}"
-
-
-def _change(row: View) -> Iterator[Html]:
-    yield tag("h2", "Change this schedule")
-    if row["by_file"]:
-        yield nothing("This one is in the settings file. Change it there, then reload.")
-        return
-    fields = [
-        _field("when", "When", placeholder=row["when_text"]),
-        _field("zone", "Time zone", placeholder=row["zone"]),
-        _area("prompt", "Task" if row["kind"] == "prompt" else "Task, to replace the template or report"),
-        _field("to", "Rooms", placeholder=", ".join(row["rooms"])),
-        _field("name", "Name", placeholder=row["name"]),
-    ]
-    yield tag("p", "Empty fields stay as they are.", class_="faint")
-    yield _card(fields, "Change", _action(row))
-
-
-def _form() -> Html:
-    fields = [
-        _field("when", "When, as cron or in words", required=True, placeholder="every weekday at 9 in Berlin"),
-        _area("prompt", "Task: what the agent should do", required=True),
-        _field("to", "Rooms for the report", required=True, placeholder="slack:work/C1, web:main/reports"),
-        _field("name", "Name (optional)"),
-        _field("zone", "Time zone (optional)", placeholder="Europe/Berlin"),
-        tag("label", "If nothing is new", for_="quiet"),
-        tag(
-            "select",
-            tag("option", "say so", value=""),
-            tag("option", "post nothing", value="yes"),
-            id="quiet",
-            name="quiet",
-        ),
-    ]
-    return _card(fields, "Add schedule", f"{ROOT}/schedules")
-
-
-def _card(fields: Sequence[Html], verb: str, action: str) -> Html:
-    buttons = tag("div", tag("button", verb, type="submit", class_="main"), class_="buttons")
-    return tag("form", *fields, buttons, method="post", action=action, class_="card")
-
-
-def _field(name: str, words: str, *, required: bool = False, placeholder: str | None = None) -> Html:
-    field = tag("input", id=name, name=name, required=required, placeholder=placeholder, autocomplete="off")
-    return Html(tag("label", words, for_=name) + field)
-
-
-def _area(name: str, words: str, *, required: bool = False) -> Html:
-    area = tag("textarea", id=name, name=name, required=required, rows="3", maxlength="20000")
-    return Html(tag("label", words, for_=name) + area)
