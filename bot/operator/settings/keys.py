@@ -42,7 +42,7 @@ NO_KEY: Final = "Give the key: none was found for this model."
 ANSWERED: Final = "{model} answers, in {seconds:.1f} s: {text}"
 DEMO_ANSWERS: Final = "The demo model is built in, and needs no key."
 MODEL_KEPT: Final = "Its key is sealed, and model.name is {model}. Restart Signalbox to use it."
-SECRET_SEALED: Final = "{name} is sealed. It is used from the next start on."
+NAME_IS_SEALED: Final = "{name} is sealed. It is used from the next start on."
 NO_CHANNEL: Final = "There is no channel of that name. The channels are: {names}."
 BAD_NAME: Final = "A name has at most 32 lowercase letters, digits and dashes."
 CONNECTED: Final = (
@@ -63,7 +63,7 @@ class KeysApi(ChangesApi):
             raise Refusal(422, NOT_SETTABLE.format(name=name if name.isidentifier() else "NAME"))
         value = self._value(live, name, fields.get("value"))
         await self._seal(live, {name: value})
-        return {"state": "sealed", "told": SECRET_SEALED.format(name=name)}
+        return {"state": "sealed", "told": NAME_IS_SEALED.format(name=name)}
 
     async def try_model_key(self, fields: Mapping[str, Any]) -> View:
         """Ask a model for one word, with this key; keep both if `keep` says yes and it answers. Errors: Refusal."""
