@@ -44,6 +44,10 @@ BEGUN_AT_ONCE_MAX: Final = 8
 FINISHED_IN_MIND: Final = 10_000
 NEXT_MAX_CHARS: Final = 500
 HOME: Final = "/"
+AGAIN: Final = "again"
+"""In the query of a sign-in that is to ask for the password, whoever is signed in at the provider."""
+CLOCKS_APART: Final = timedelta(seconds=60)
+"""How much the provider's clock may be behind ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class SignInRoutes:
         authenticator: Authenticator,
         sealer: Callable[[], Sealer],
         public_url: str = "",
+        signed_in: Callable[[str], None] = lambda _: None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._provider = provider
@@ -117,6 +122,7 @@ class SignInRoutes:
         self._authenticator = authenticator
         self._sealer = sealer
         self._public_url = public_url.rstrip("/")
+        self._signed_in_now = signed_in
         self._now = now
         self._finished: dict[str, float] = {}
 
@@ -136,7 +142,8 @@ class SignInRoutes:
             return _page("Sign in?", f"Signalbox is about to sign you in at {self._called}.", self._button(following))
         begun = Begun(Proof(), token_urlsafe(24), self._base(request) + BACK_PATH, following, self._now())
         try:
-            there = await self._provider.page(begun.proof, begun.nonce, begun.back)
+            again = request.query.get(AGAIN) == "1"
+            there = await self._provider.page(begun.proof, begun.nonce, begun.back, again=again)
         except IssuerAway as error:
             raise away(self._called, error) from None
         except IssuerRefused as error:
@@ -214,7 +221,10 @@ class SignInRoutes:
         who = await self._door.let_in(claims)
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
-        return await self._links.open(grant, who, claims.identity)
+        token = await self._links.open(grant, who, claims.identity)
+        if claims.signed_in_at is not None and claims.signed_in_at >= begun.at - CLOCKS_APART.total_seconds():
+            self._signed_in_now(token)
+        return token
 
     # ------------------------------------------------------------------------------------------------------------- end
 

@@ -30,10 +30,13 @@ def layer_of(
     new_id: NewId,
     identity: str,
     rights: Callable[[], Rights],
+    signed_in: Callable[[str], None] = lambda _: None,
     *,
     ticks: Callable[[], float] = time.monotonic,
 ) -> tuple[Links, AuthLayer]:
-    """Links and the layer behind them. `identity` is the page's; `rights` are those of the settings as they are now."""
+    """Links and the layer behind them. `identity` is the page's; `rights` are those of the settings as they are now, and `signed_in`
+    is told what a browser holds after its person has just typed their password at the provider.
+    """
     auth = settings.auth
     door = doorkeeper_of(auth, store, rights, ticks)
     if auth.url:
@@ -65,6 +68,7 @@ def layer_of(
         doorkeeper=door,
         authenticator=Authenticator(links=links, identity=identity),
         sealer=sealer,
+        signed_in=signed_in,
         public_url=settings.web.public_url,
     )
     tokens = SignedTokens(provider, door, now=store.now, ticks=ticks)

@@ -14,7 +14,7 @@ from runtime.contract import Now
 from runtime.oauth.claims import Claims, claims_of, groups_in
 from runtime.oauth.errors import IssuerAway, IssuerError, IssuerRefused
 from runtime.oauth.grant import IssuerGrant
-from runtime.oauth.issuer import Endpoints, IssuerTerms, Proof, login_page
+from runtime.oauth.issuer import Endpoints, IssuerTerms, Proof, asking_again, login_page
 from runtime.oauth.openid import OpenIdClient
 from runtime.oauth.signed import SignedRefused, SignedTerms, UnknownKey, checked, keys_of
 
@@ -70,9 +70,10 @@ class Provider:
             self._endpoints = (self._ticks(), found)
             return found
 
-    async def page(self, proof: Proof, nonce: str, back: str) -> str:
-        """Address at which a person signs in."""
-        return login_page(self.terms, await self.endpoints(), proof, back, nonce)
+    async def page(self, proof: Proof, nonce: str, back: str, *, again: bool = False) -> str:
+        """Address at which a person signs in; with a question for the password, whoever is signed in there, if `again`."""
+        page = login_page(self.terms, await self.endpoints(), proof, back, nonce)
+        return asking_again(page) if again else page
 
     async def signed_in(self, code: str, proof: Proof, nonce: str, back: str) -> tuple[IssuerGrant, Claims]:
         """The grant of a code that a browser brought back, and who it is, with their groups of now."""
@@ -80,6 +81,8 @@ class Provider:
         client_id = self.terms.client_id
         told = await self._checked(token, SignedTerms(self.terms.issuer, client_id, nonce, client_id))
         claims = await self.now_of(grant.access_token, str(told.get("sub")))
+        at = told.get("auth_time")
+        claims = replace(claims, signed_in_at=float(at) if isinstance(at, int | float) else None)
         return grant, replace(claims, groups=groups_in(told, self._groups)) if self.in_id_token else claims
 
     async def with_groups(self, claims: Claims, token: str) -> Claims:

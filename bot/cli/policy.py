@@ -260,9 +260,12 @@ def check_arguments(settings: Settings, tool: str, given: Collection[str]) -> No
 
 def _show_all(settings: Settings, asker: CallAsker, *, as_json: bool) -> None:
     from bot.wiring.tools.known import known_tools
+    from bot.wiring.tools.outcomes import outcome
 
     rows = [
-        _row(settings, asker.ask(name, tool.spec.effect.value, {}), asker.mode, tool.spec.schema.get("properties", {}))
+        outcome(
+            settings, asker.ask(name, tool.spec.effect.value, {}), asker.mode, tool.spec.schema.get("properties", {})
+        )
         for name, tool in sorted(known_tools(settings).items())
     ]
     if as_json:
@@ -274,50 +277,9 @@ def _show_all(settings: Settings, asker: CallAsker, *, as_json: bool) -> None:
             typer.echo(f'Tools of the MCP server "{table.name}" are known while it runs; try one by name with --tool.')
 
 
-def _row(settings: Settings, ask: Ask, mode: str, takes: Collection[str]) -> dict[str, Any]:
-    from bot.wiring.live_rules import policy_of
-    from runtime.contract import Role
-
-    found, terms = explained_call(settings, ask, mode), policy_of(settings).terms(ask)
-    own = settings.access.self_approval and not terms.four_eyes and terms.quorum == 1
-    listed = bool(settings.access.approvers or terms.approvers)
-
-    def result(role: Role) -> str:
-        if found.ruling.value != "ask" or role < Role.OPERATOR or not own:
-            return found.ruling.value
-        return "ask; may decide it, if an approver" if listed else "ask; may decide it"
-
-    others = [
-        f"{one.rule.ruling.value}: {one.title}"
-        for one in found.depending
-        if all(name in takes for name in (*one.rule.arguments, *one.rule.where))
-    ]
-    return {
-        "tool": ask.tool,
-        "effect": ask.effect.value,
-        **{role.word: result(role) for role in (Role.USER, Role.OPERATOR, Role.OWNER)},
-        "rule": _decider(found),
-        "limit": str(found.by.rule.limit or "") if found.by else "",
-        "else": ", ".join(others),
-    }
-
-
-def _decider(found: Explanation) -> str:
-    """The rule or mode that decides, or nothing where the effect does."""
-    if found.mode.value != "normal":
-        return f"the mode {found.mode.value}"
-    return found.by.title if found.by else ""
-
-
-def explained_call(settings: Settings, ask: Ask, mode: str) -> Explanation:
-    from bot.wiring.live_rules import policy_of
-    from runtime.policy.explanation import explained
-    from runtime.policy.modes import Mode
-
-    return explained(policy_of(settings), ask, Mode(mode))
-
-
 def show_ruling(settings: Settings, ask: Ask, mode: str, *, as_json: bool) -> None:
+    from bot.wiring.tools.outcomes import explained_call
+
     found = explained_call(settings, ask, mode)
     terms = _terms(settings, ask) if found.ruling.value == "ask" else {}
     if as_json:

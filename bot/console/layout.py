@@ -33,6 +33,7 @@ PLACES: Final = (
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/tokens", "Tokens"),
+    ("/console/settings", "Settings"),
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),
@@ -105,8 +106,10 @@ TONES: Final = {
 }
 
 
-def page(title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "") -> Html:
-    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` is one more of ours."""
+def page(
+    title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "", style: str = ""
+) -> Html:
+    """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` and `style` are one more of ours each."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -119,6 +122,7 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True, sc
         tag("link", rel="manifest", href="/static/app.webmanifest", crossorigin="use-credentials"),
         tag("link", rel="stylesheet", href="/static/colours.css"),
         tag("link", rel="stylesheet", href=f"{STATIC}/console.css"),
+        tag("link", rel="stylesheet", href=f"{STATIC}/{style}") if style else None,
         tag("script", src=f"{STATIC}/console.js", defer=True),
         tag("script", src=f"{STATIC}/{script}", defer=True) if script else None,
     )

@@ -29,6 +29,9 @@ from bot.console.people import person as person_pages
 from bot.console.runs import pages as run_pages
 from bot.console.schedules import pages as schedule_pages
 from bot.console.schedules import reports_page
+from bot.console.settings import form as settings_form
+from bot.console.settings import keys as settings_keys
+from bot.console.settings import pages as settings_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
@@ -133,6 +136,10 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "reports": reports_page.reports,
     "run": run_pages.run,
     "runs": run_pages.runs,
+    "setting": settings_form.setting,
+    "settings channels": settings_keys.channels,
+    "settings model": settings_keys.model,
+    "settings": settings_pages.settings,
     "schedule": schedule_pages.schedule,
     "schedule form": schedule_pages.edited_schedule,
     "schedules": schedule_pages.schedules,

@@ -21,7 +21,7 @@ from bot.operator.context import OperatorContext
 from runtime.http.assets import Asset, answer, asset_of
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = ("console.css", "console.js", "logs.js", "schedules.js")
+ASSETS: Final = ("console.css", "console.js", "logs.js", "schedules.js", "settings.css", "settings.js")
 
 
 def console_routes(context: OperatorContext) -> list[web.RouteDef]:
@@ -68,6 +68,10 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/schedules", page("schedules")),
         web.get("/console/schedules/new", page("new schedule")),
         web.get("/console/schedules/{id}", page("schedule")),
+        web.get("/console/settings", page("settings")),
+        web.get("/console/settings/{id}", page("setting")),
+        web.get("/console/settings-channels", page("settings channels")),
+        web.get("/console/settings-model", page("settings model")),
         web.get("/console/schedules/{id}/edit", page("schedule form")),
         web.get("/console/skills", page("skills")),
         web.get("/console/tasks", page("tasks")),

@@ -8,6 +8,7 @@ from bot.node.login import HEADER, sender
 from bot.operator.actor import Actor, owner_of
 from bot.operator.context import OperatorContext
 from runtime.contract import Role
+from runtime.domain.ids import digest
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import bears, shows_bearer
@@ -26,7 +27,8 @@ class Entrance:
         if shows_bearer(request):
             return await self._holder(request)
         visitor = await self.authenticator.visitor(request)
-        actor = Actor(visitor.person, visitor.identity)
+        held = request.cookies.get(self.authenticator.cookie)
+        actor = Actor(visitor.person, visitor.identity, session=digest(held) if held else "")
         actor.must_be(Role.OPERATOR)
         return actor
 

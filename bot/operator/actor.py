@@ -11,11 +11,14 @@ from runtime.store.protocol import Known, People
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person, and the identity under which it is recorded. `hand` does it for them: a command line."""
+    """A person, and the identity under which it is recorded. `hand` does it for them: a command line. `session` is the
+    digest of what their browser holds, empty for none.
+    """
 
     person: Person
     identity: Identity
     hand: str = ""
+    session: str = ""
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.settings.live import LiveSettings
 from bot.operator.system.health_parts import HealthParts
 from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
@@ -108,6 +109,7 @@ class OperatorContext:
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
     workspaces of an agent, and `goals` the bounds of goals. `push_way` is how programs are told of
     their tasks, and `auth` the layer behind our own links and tokens. `is_named` tells rooms to which the settings send something. `health` is what tells how this process is.
+    `live_settings` are the settings as they are shown and changed; None where there are none.
     `message_link` is the address of a message on the web by its platform's id, empty where there is none.
     """
 
@@ -159,6 +161,7 @@ class OperatorContext:
     push_way: Callable[[], PushWay] = no_push_way
     auth: AuthLayer = NO_AUTH
     is_named: IsNamed = nothing_named
+    live_settings: LiveSettings | None = None
     message_link: Callable[[Address, str], str] = lambda address, message: ""
     health: HealthParts = field(default_factory=HealthParts)
 

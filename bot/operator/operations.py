@@ -28,6 +28,10 @@ from bot.operator.lookups.trails import TracesApi
 from bot.operator.partial_api import PartialApi
 from bot.operator.people import PeopleApi
 from bot.operator.planning.previews import PreviewsApi
+from bot.operator.settings.changing import ChangesApi
+from bot.operator.settings.confirming import ConfirmationApi
+from bot.operator.settings.keys import KeysApi
+from bot.operator.settings.reading import SettingsApi
 from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
 from bot.operator.system.health import HealthApi
@@ -57,6 +61,10 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     RoomsApi,
     DeliveriesApi,
     OverviewApi,
+    SettingsApi,
+    ChangesApi,
+    ConfirmationApi,
+    KeysApi,
     HealthApi,
     ScansApi,
     ModelsApi,

@@ -29,7 +29,7 @@ empty variable counts as not set. A list of tables is one value: `SIGNALBOX_ACCO
 `[{channel = "telegram", name = "tg"}]`, and takes the place of those in the file. A setting within such a table has no
 variable; its `…_env` names whichever variable holds the secret. Relative paths start at the folder of the settings file.
 Everything is checked at the start, and all faults are reported together. `signalbox config show` prints what is in effect and
-where it came from.
+where it came from, and so does the console, where owners change [some of it](settings-page.md).
 """
 WORD_OF_TYPE: Final = {
     bool: "switch",

@@ -40,7 +40,7 @@ def replace(path: Path, data: bytes, mode: int = PRIVATE) -> None:
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
-    _flush_folder(path.parent)
+    flush_folder(path.parent)
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def _owner(path: Path) -> tuple[int, int]:
     return found.st_uid, found.st_gid
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -87,6 +87,17 @@ class Reload:
         """Settings that hold at this moment, with people as they are stored."""
         return with_identities(self._settings, self._accounts)
 
+    async def read_anew(self) -> Settings:
+        """Settings as they would be read now, with people as they are stored. Errors: ConfigError."""
+        return with_identities(await asyncio.to_thread(self._settings.reread), self._accounts)
+
+    async def trial(self, text: str) -> Settings:
+        """The same as if the file said `text`, with all that a reload would look at. Errors: ConfigError with every fault."""
+        fresh = await asyncio.to_thread(self._settings.with_text, text)
+        taken = merged(self._settings, fresh)
+        await asyncio.to_thread(rules_now, with_identities(taken, self._accounts), self._gate)
+        return with_identities(fresh, self._accounts)
+
     async def __call__(self, by: str) -> Reloaded:
         """Read and take over, for whoever is recorded as `by`.
 

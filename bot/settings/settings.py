@@ -68,7 +68,16 @@ from bot.settings.sections.runs import Files, Run, Tools
 from bot.settings.sections.secrets import Secrets
 from bot.settings.sections.web_push import PushSection
 from bot.settings.skills.tables import SkillsSection
-from bot.settings.sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
+from bot.settings.sources import (
+    Layers,
+    config_folder,
+    find_file,
+    names_of,
+    parsed,
+    read_file,
+    read_variables,
+    source_of,
+)
 from bot.settings.telemetry import find_collector
 from bot.settings.tools.databases import DatabaseTable
 from bot.settings.tools.folder import add_tools_folder
@@ -229,6 +238,7 @@ class Settings(Section):
     _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
     _reread: Callable[[], Settings] | None = PrivateAttr(None)
     _with_agent: Callable[[str, Mapping[str, object]], Settings] | None = PrivateAttr(None)
+    _with_text: Callable[[str], Settings] | None = PrivateAttr(None)
     _guardrails: Guardrails = PrivateAttr(Guardrails.AS_SET)
 
     @property
@@ -333,6 +343,10 @@ class Settings(Section):
         """Settings read anew with one more agent, as if `source` had it. Errors: ConfigError with every fault."""
         return self._with_agent(source, table) if self._with_agent else self
 
+    def with_text(self, text: str) -> Settings:
+        """Settings read anew as if the file said `text`. Errors: ConfigError with every fault."""
+        return self._with_text(text).guarded_by(self._guardrails) if self._with_text else self
+
     @property
     def guardrails(self) -> Guardrails:
         return self._guardrails
@@ -426,11 +440,14 @@ class _Reading:
     ask: Ask | None
     more: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Agents that are tried out, each with the file that it would have."""
+    text: str | None = None
+    """What the file is to say, where that is tried out."""
 
     def settings(self, demand: Demand) -> Settings:
         faults, layers = Faults(Settings), Layers()
         if self.file is not None:
-            layers.add(str(self.file), read_file(self.file))
+            said = read_file(self.file) if self.text is None else parsed(self.file, self.text)
+            layers.add(str(self.file), said)
             add_agents(layers, faults, self._start)
             add_workflows(layers, faults, self._start)
             add_hands(layers, faults, self._start)
@@ -447,7 +464,7 @@ class _Reading:
         if faults:
             raise faults.error()
         settings._again = None if demand is None else self.settings
-        settings._reread, settings._with_agent = self.reread, self.with_agent
+        settings._reread, settings._with_agent, settings._with_text = self.reread, self.with_agent, self.with_text
         return settings
 
     def reread(self) -> Settings:
@@ -456,6 +473,9 @@ class _Reading:
 
     def with_agent(self, source: str, table: Mapping[str, object]) -> Settings:
         return replace(self, more=((source, table),)).reread()
+
+    def with_text(self, text: str) -> Settings:
+        return replace(self, text=text).reread()
 
     def usable(self) -> tuple[Settings, ConfigError | None]:
         faults, layers = Faults(Settings), Layers()

@@ -51,7 +51,7 @@ class Layers:
 
     def fill(self, name: str, value: object, *, source: str) -> None:
         """Put what the `…_env` twin of `name` led to; the twin stays. The name may lead into a list: `accounts[1].token`."""
-        *path, last = _steps(name)
+        *path, last = steps_of(name)
         table: Any = self.values
         for step in path:
             table = table.setdefault(step, {}) if isinstance(step, str) else table[step]
@@ -71,10 +71,7 @@ class Layers:
         return [(f"{name}[{number}]", row) for number, row in rows if isinstance(row, dict)]
 
     def get(self, name: str) -> object:
-        value: Any = self.values
-        for step in _steps(name):
-            value = _below(value, step)
-        return value
+        return value_at(self.values, name)
 
     def source(self, name: str) -> str:
         """Source of the setting, else of what holds it, else of what it holds; empty for a default."""
@@ -123,7 +120,15 @@ def source_of(name: str, sources: Mapping[str, str]) -> str:
     return sources.get(name, "")
 
 
-def _steps(name: str) -> list[str | int]:
+def value_at(values: Mapping[str, Any], name: str) -> object:
+    """The value of a setting in a file as it was read; None for none."""
+    value: Any = values
+    for step in steps_of(name):
+        value = _below(value, step)
+    return value
+
+
+def steps_of(name: str) -> list[str | int]:
     """`accounts[1].token` as what leads to it: "accounts", 0, "token"."""
     return [int(number) - 1 if number else word for word, number in _STEP.findall(name)]
 
@@ -157,7 +162,11 @@ def config_folder(variables: Mapping[str, str]) -> Path | None:
 
 def read_file(path: Path) -> dict[str, Any]:
     """Read the file. Errors: ConfigError names the file, and line and column of what is not TOML."""
-    text = _text(path)
+    return parsed(path, _text(path))
+
+
+def parsed(path: Path, text: str) -> dict[str, Any]:
+    """Read `text` as if it stood in the file. Errors: as `read_file`."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -223,10 +232,21 @@ def _takes_text(model: type[BaseModel], name: str) -> bool:
     annotation = model.model_fields[first].annotation
     if rest and isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return _takes_text(annotation, rest)
-    kinds = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
+    kinds = list(_kinds_in(annotation))
     return not any(
         issubclass(kind, (bool, int, float, tuple, list, dict)) and not issubclass(kind, str) for kind in kinds
     ) and ("tuple" not in str(annotation))
+
+
+def _kinds_in(annotation: Any) -> Iterator[type]:
+    """Kinds of value in a union, and behind what checks them: a number that may be left out is one still."""
+    if isinstance(annotation, type):
+        yield annotation
+    elif isinstance(inner := getattr(annotation, "__origin__", None), type) and hasattr(annotation, "__metadata__"):
+        yield inner
+    else:
+        for part in get_args(annotation):
+            yield from _kinds_in(part)
 
 
 def _value(raw: str, *, text: bool) -> object:

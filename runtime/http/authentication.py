@@ -49,10 +49,12 @@ class SecondLayer:
     """A provider behind our own links. `called`: its name, on the button with which people sign in there; empty for none.
 
     `ask` tells who a request without a cookie is of, where the provider stands in front of us. Errors: Refusal.
+    `opened` is told of what a browser holds from now on when somebody opens their link, also once more.
     """
 
     called: str = ""
     ask: Callable[[web.Request], Awaitable[tuple[Person, Identity]]] | None = None
+    opened: Callable[[str], None] = lambda _: None
 
 
 NO_LAYER: Final = SecondLayer()
@@ -139,6 +141,7 @@ class Authenticator:
         """
         link, here = await self._link(request), await self._here(request)
         if here == link.person.id and not link.once:
+            self._second.opened(request.cookies[self.cookie])
             return web.Response(status=303, headers={"Location": "/"})
         if here not in (None, link.person.id) or may_be_foreign(request, link):
             return web.Response(text=_question(link.person), content_type="text/html")
@@ -171,6 +174,7 @@ class Authenticator:
         if token is None:
             raise Refusal(401, say(OLD_LINK, command=self._command))  # somebody else was faster
         self.keep(request, response, token, COOKIE_LIFE)
+        self._second.opened(token)
         return response
 
     def keep(self, request: web.Request, response: web.Response, token: str, life: timedelta) -> None:

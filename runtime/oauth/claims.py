@@ -22,13 +22,17 @@ PROXY_PREFIX: Final = "auth:"
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Somebody in the words of a provider. `email` is empty unless the provider verified it. `groups` is None where it says nothing of groups."""
+    """Somebody in the words of a provider. `email` is empty unless the provider verified it. `groups` is None where it says nothing of groups.
+
+    `signed_in_at` is when they showed there who they are, in seconds since 1970; None where it doesn't say.
+    """
 
     subject: str
     name: str = ""
     email: str = ""
     groups: tuple[str, ...] | None = None
     prefix: str = OIDC_PREFIX
+    signed_in_at: float | None = None
 
     @property
     def identity(self) -> Identity:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from runtime.oauth.errors import IssuerRefused
 from runtime.text.glyphs import visible
@@ -143,6 +143,16 @@ def login_page(terms: IssuerTerms, endpoints: Endpoints, proof: Proof, back: str
     }
     mark = "&" if urlsplit(endpoints.authorization).query else "?"
     return f"{endpoints.authorization}{mark}{urlencode(asked)}"
+
+
+def asking_again(page: str) -> str:
+    """The address of a sign-in that asks for the password, and has the provider say when. Source: OpenID Connect Core 1.0, 3.1.2.1."""
+    parts = urlsplit(page)
+    asked = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key != "prompt"]
+    prompts = [word for key, value in parse_qsl(parts.query) if key == "prompt" for word in value.split()]
+    return parts._replace(
+        query=urlencode([*asked, ("prompt", " ".join(["login", *prompts])), ("max_age", "0")])
+    ).geturl()
 
 
 def openid_asked(terms: IssuerTerms, nonce: str) -> dict[str, str]:

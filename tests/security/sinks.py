@@ -148,6 +148,12 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
+    "bot/operator/settings/changing.py": (
+        frozenset({"note_fact"}),
+        "names of settings and their values, cleaned in ChangesApi",
+    ),
+    "bot/operator/settings/keys.py": (frozenset({"note_fact"}), "names of secrets"),
+    "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
     "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
     "bot/http/joining.py": (
@@ -175,7 +181,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
-    "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/server/phases/operators_room.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/lifecycle.py": (frozenset({"note_fact"}), "names of nodes, and our version"),
     "runtime/events/rating.py": (frozenset({"note_reaction"}), "words beside a rating, cleaned in Ratings"),
     "runtime/events/sinks.py": (frozenset({"sink_failed"}), "words of a sink's answer, cleaned in EventSinks"),

@@ -14,6 +14,7 @@ from adapters.web.settings import WebSettings
 from bot.accounts.lookup import RoomLookup
 from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, accounts_of, calling
 from bot.accounts.supervisor import AccountSupervisor
+from bot.auth.confirming import Confirmations
 from bot.auth.layer import NO_AUTH, AuthLayer
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
@@ -134,11 +135,14 @@ def _trouble_at(accounts: Accounts[AccountSupervisor], address: Address) -> str 
 
 def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> tuple[Links, AuthLayer]:
     """Links, and the second layer of sign-in; nothing of it is imported where none is set."""
-    if not base.settings.auth.is_on:
-        return base.store.people, NO_AUTH
-    from bot.auth.parts import layer_of
+    links: Links = base.store.people
+    auth, confirmations = NO_AUTH, Confirmations()
+    if base.settings.auth.is_on:
+        from bot.auth.parts import layer_of
 
-    return layer_of(base.settings, base.store, base.new_id, web_identity, rights)
+        links, auth = layer_of(base.settings, base.store, base.new_id, web_identity, rights, confirmations.opened)
+    page = replace(auth.page, opened=confirmations.opened)
+    return links, replace(auth, page=page, confirmations=confirmations)
 
 
 def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:

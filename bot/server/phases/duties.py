@@ -13,6 +13,7 @@ from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.http import HttpPhase, push_way, workspaces_of
+from bot.server.phases.operators_room import post_to_operators
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
@@ -28,17 +29,15 @@ from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
 from runtime.cluster.topics import LANES, PUSHES, SKILLS
-from runtime.contract import QUESTIONS, Address, Content, DeliveryId, Kind
+from runtime.contract import QUESTIONS, Address
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
-from runtime.errors import Rejected
 from runtime.markup import parse
 from runtime.markup.moments import moment
 from runtime.models.choice.cooling import Rest
 from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
-from runtime.store.protocol import NewDelivery
 
 if TYPE_CHECKING:
     from bot.doors.a2a.pushing import Pusher
@@ -55,7 +54,7 @@ def duties_of(
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     yield retention_of(settings, store, base.membership.take, partial(workspaces_of, engine)).run
-    http.forgetter.tell = partial(_post_to_operators, base, at, engine)
+    http.forgetter.tell = partial(post_to_operators, base, at, engine)
     yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
@@ -98,7 +97,7 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
     yield SkillWatch(
         ready=engine.skills.ready,
         told=base.store.skills,
-        tell=partial(_post_to_operators, base, at, engine),
+        tell=partial(post_to_operators, base, at, engine),
         rung=base.notifier.listen(SKILLS),
     ).run
     if base.settings.mcp:
@@ -143,7 +142,7 @@ def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iter
         engine.door,
         called=at.called,
         take=base.membership.take,
-        tell=partial(_post_to_operators, base, at, engine),
+        tell=partial(post_to_operators, base, at, engine),
     )
     yield sinks.run
 
@@ -193,11 +192,11 @@ def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterato
         yield BudgetAlarms(
             store=store.budgets,
             naming=partial(_name_of, base, at),
-            tell=partial(_post_to_operators, base, at, engine),
+            tell=partial(post_to_operators, base, at, engine),
             now=store.now,
         ).run
     if settings.agents or settings.operators.room:
-        yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
+        yield AgentAlarms(store=store.lives, tell=partial(post_to_operators, base, at, engine)).run
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -278,7 +277,7 @@ def _failovers(base: StorePhase, at: AccountsPhase, engine: EnginePhase, others:
 async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhase, rest: Rest) -> None:
     """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
     text = _of_one_alone(rest) if rest.is_alone else _of_a_rest(rest)
-    await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
+    await post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
 
 
 def _of_a_rest(rest: Rest) -> str:
@@ -314,7 +313,7 @@ async def _tell_of_tool(
 ) -> None:
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
-    await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+    await post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
 
 
 async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
@@ -322,24 +321,11 @@ async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhas
     text = (
         f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
     )
-    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
+    await post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, why: str) -> None:
     """Tell operators that a sign-in only works again once somebody signs in, at most once a day for one reason. Where they have
     no room, log and audit tell it."""
     origin = f"login:{name}:{base.store.now():%Y-%m-%d}:{digest(why)}"
-    await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
-
-
-async def _post_to_operators(
-    base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, told: str | Content
-) -> None:
-    """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
-    if not base.settings.operators.room:
-        return
-    room = at.lookup.known(base.settings.operators.room)
-    if room is None:
-        raise Rejected("the account of the operators' room is not known yet")
-    content = Content(told) if isinstance(told, str) else told
-    await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, content))
+    await post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")

@@ -19,13 +19,15 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.settings.live import LiveSettings
 from bot.operator.system.health_parts import HealthParts
 from bot.push.routes import PushRoutes
 from bot.push.vapid import Vapid
 from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
+from bot.server.phases.operators_room import post_to_operators
 from bot.server.phases.store import StorePhase
-from bot.server.reload import in_words
+from bot.server.reload import MAY_CHANGE, in_words
 from bot.server.site import site_of
 from bot.settings.settings import Settings
 from bot.telemetry.logs import last_lines
@@ -144,6 +146,17 @@ def _operators(
         message_link=links_in(at.accounts),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(base.settings, at.named, engine.door)),
+        live_settings=LiveSettings(
+            current=lambda: at.reload.settings,
+            now=at.reload.read_anew,
+            trial=at.reload.trial,
+            tell=partial(post_to_operators, base, at, engine),
+            nodes=base.store.cluster.live_nodes,
+            confirmations=at.auth.confirmations,
+            at_once=MAY_CHANGE,
+            is_at_work=True,
+            provider=at.auth.page.called,
+        ),
         schedules=ScheduleOperations(engine.timetable, at.lookup.found, at.named, known.mask, at.called),
     )
 

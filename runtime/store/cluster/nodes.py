@@ -63,12 +63,18 @@ TAKE = (
     )
     .returning(roles.c.fence)
 )
+LIVE_LABELS = select(nodes.c.label).where(is_word(nodes.c.state, "live")).order_by(nodes.c.label)
 LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit(2)
 ADD_ACCOUNT = add(accounts).on_conflict_do_nothing()
 NOTE_ACCOUNT = put(accounts)
 ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
 SERVED = select(roles.c.name).where(roles.c.node.is_not(None), is_like(roles.c.name, f"{COURIER_ROLE}:%"))
 ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
+
+
+def live_nodes() -> Op[list[str]]:
+    rows = yield LIVE_LABELS, {}
+    return [str(label) for (label,) in rows]
 
 
 def join(node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, now: datetime) -> Op[Lease]:

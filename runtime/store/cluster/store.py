@@ -17,6 +17,7 @@ from runtime.store.cluster.nodes import (
     has_siblings,
     join,
     leave,
+    live_nodes,
     named_accounts,
     note,
     note_account,
@@ -92,6 +93,9 @@ class ClusterStore(Base):
 
     async def last_written(self) -> datetime | None:
         return await self._driver.read(last_written)
+
+    async def live_nodes(self) -> list[str]:
+        return await self._driver.read(live_nodes)
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         now = self.now()

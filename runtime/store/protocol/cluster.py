@@ -79,6 +79,9 @@ class Cluster(Protocol):
     async def last_written(self) -> datetime | None:
         """Time of the newest fact of the audit, in UTC by the clock of its writer; None for an empty audit."""
 
+    async def live_nodes(self) -> list[str]:
+        """Host and process of each live node, such as "alpha/4711"."""
+
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         """A fact for the audit that no other transaction tells of: somebody changed how this process works."""
 

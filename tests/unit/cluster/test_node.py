@@ -42,6 +42,9 @@ class Registry:
     async def reap(self, *, but: NodeId | None = None) -> int:
         return self.reaps.pop(0) if self.reaps else 0
 
+    async def live_nodes(self) -> list[str]:
+        return []
+
     async def leave(self, lease: Lease) -> None:
         self.left = True
 

@@ -1,0 +1,123 @@
+"""Pages on which an owner enters what is never shown again: the key of a model, and the tokens of an account."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import nothing, page
+from bot.console.settings.form import confirmation
+from bot.console.settings.pages import OWNERS_ONLY, SETTINGS_PLACE, notices
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.contract import Role
+
+MODEL_WORDS: Final = (
+    "Write the vendor, a slash, and the model, such as openai/gpt-4o-mini or anthropic/claude-sonnet-4-5. The key is tried with one "
+    "question, which costs a few tokens; then it is sealed, and shown to nobody."
+)
+CHANNEL_WORDS: Final = "The tokens are checked at the platform first. Then they are sealed, and shown to nobody."
+
+
+async def model(_request: web.Request, do: Operations) -> Html:
+    told = await do.setting("model.name")
+    return _page("A model and its key", told, [_model_form(told)] if _may(do) else [])
+
+
+async def channels(_request: web.Request, do: Operations) -> Html:
+    told, rows = await do.setting("accounts"), await do.channels()
+    return _page("Connect a channel", told, [tag("p", CHANNEL_WORDS), *map(_channel, rows)] if _may(do) else [])
+
+
+def _may(do: Operations) -> bool:
+    return do.actor.person.role is Role.OWNER
+
+
+def _page(title: str, told: View, content: list[Html]) -> Html:
+    return page(
+        title,
+        SETTINGS_PLACE,
+        tag("p", tag("a", "All settings", href=SETTINGS_PLACE)),
+        *notices(told),
+        *(content or [nothing(OWNERS_ONLY)]),
+        *confirmation(told),
+        refreshed=False,
+        script="settings.js",
+        style="settings.css",
+    )
+
+
+def _model_form(told: View) -> Html:
+    return tag(
+        "form",
+        tag("p", MODEL_WORDS),
+        tag("label", "Model", for_="model"),
+        tag(
+            "input",
+            id="model",
+            name="model",
+            value=told["fields"][0]["in_file"],
+            required=True,
+            autocomplete="off",
+            maxlength="200",
+        ),
+        tag("label", "Its key (empty: the one that is set already)", for_="key"),
+        tag("input", id="key", name="key", type="password", autocomplete="off"),
+        tag(
+            "div",
+            tag("button", "Try it", type="submit"),
+            tag("button", "Try and save", type="submit", class_="main", name="keep", value="yes"),
+            class_="buttons",
+        ),
+        method="post",
+        action=f"{ROOT}/model-keys",
+        class_="card plain edit",
+        data_plain=True,
+    )
+
+
+def _channel(row: View) -> Html:
+    name = row["channel"]
+    return tag(
+        "details",
+        tag("summary", tag("strong", row["title"])),
+        tag("p", row["setup"], class_="setup"),
+        tag(
+            "form",
+            *(part for one in row["secrets"] for part in _token(name, one)),
+            tag("label", f"Name of the account (empty: {name})", for_=f"{name}-name"),
+            tag("input", id=f"{name}-name", name="name", maxlength="32", autocomplete="off"),
+            tag(
+                "div",
+                tag("button", f"Check and connect {row['title']}", type="submit", class_="main"),
+                class_="buttons",
+            ),
+            method="post",
+            action=f"{ROOT}/channels/{quote(name, safe='')}",
+            class_="edit",
+            data_plain=True,
+        ),
+        id=f"channel-{name}",
+        class_="settings",
+    )
+
+
+def _token(channel: str, one: View) -> tuple[Html, ...]:
+    where = f"{channel}-{one['name']}"
+    return (
+        tag("label", one["title"], for_=where),
+        tag(
+            "input",
+            id=where,
+            name=one["name"],
+            type="password",
+            required=True,
+            autocomplete="off",
+            aria_describedby=f"about-{where}",
+        ),
+        tag("small", f"Its form: {one['looks']}.", id=f"about-{where}", class_="faint about"),
+    )

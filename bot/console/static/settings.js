@@ -1,0 +1,256 @@
+"use strict";
+
+// Edits of settings: shown as a change of the file first, saved when a person has seen it. All words are the server's; what
+// goes into the page is put there as text.
+
+const NEEDS_LINK = 403;
+const FILE_CHANGED = 409;
+
+function part(name, words = "", attributes = {}) {
+  const made = document.createElement(name);
+  made.textContent = words;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+async function ask(path, body) {
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw new Error("Signalbox isn't answering. Before you try again, check whether your change was made.");
+  });
+  const told = await answer.json();
+  return { status: answer.status, told };
+}
+
+/** What a form says: its values, what it does, and the file that it was made of. */
+function edit(form) {
+  const values = Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "accept"));
+  const accept = form.querySelector("input[name=accept]:checked") ? "yes" : "";
+  return { verb: form.dataset.edits, values, digest: form.dataset.digest, accept };
+}
+
+function diff(text) {
+  const shown = part("pre", "", { class: "diff", tabindex: "0", "aria-label": "The change of the file" });
+  for (const line of text.split("\n")) {
+    const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "place" : "";
+    shown.append(part("span", `${line}\n`, kind ? { class: kind } : {}));
+  }
+  return shown;
+}
+
+function rows(outcomes) {
+  const table = part("table");
+  const head = part("tr");
+  for (const name of ["Tool", "A user", "An operator", "An owner", "Rule"]) head.append(part("th", name, { scope: "col" }));
+  const body = part("tbody");
+  for (const row of outcomes) {
+    const line = part("tr", "", row.is_freer ? { class: "freer" } : {});
+    const cells = ["user", "operator", "owner"].map((role) =>
+      row.before[role] === row.after[role] ? row.after[role] : `${row.before[role]} → ${row.after[role]}`,
+    );
+    const told = [`${row.tool} (${row.effect})`, ...cells, [row.rule, row.limit, row.else].filter(Boolean).join("; ")];
+    ["Tool", "A user", "An operator", "An owner", "Rule"].forEach((name, at) => line.append(part("td", told[at], { "data-head": name })));
+    body.append(line);
+  }
+  const top = part("thead");
+  top.append(head);
+  table.append(part("caption", "What would happen to calls"), top, body);
+  const frame = part("div", "", { class: "wide", role: "group", "aria-label": "What would happen to calls" });
+  frame.append(table);
+  return frame;
+}
+
+/** Put each fault at its field; what belongs to none is told together. */
+function faults(form, found) {
+  for (const place of form.querySelectorAll(".fault")) {
+    place.hidden = true;
+    place.textContent = "";
+    form.querySelector(`[name="${place.id.slice("fault-".length)}"]`)?.removeAttribute("aria-invalid");
+  }
+  const others = [];
+  let first = null;
+  for (const { name, words } of found) {
+    const key = name.split(".").at(-1);
+    const place = form.querySelector(`#fault-${CSS.escape(key)}`);
+    const field = form.querySelector(`[name="${CSS.escape(key)}"]`);
+    if (place && field) {
+      place.textContent = words;
+      place.hidden = false;
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", `about-${key} ${place.id}`);
+      first ??= field;
+    } else others.push(name ? `${name}: ${words}` : words);
+  }
+  return { others, first };
+}
+
+async function show(form) {
+  const { status, told } = await ask(`${form.getAttribute("action")}/try`, edit(form));
+  if (status !== 200) throw new Error(told.error);
+  const place = form.querySelector(".outcome");
+  place.replaceChildren();
+  const { others, first } = faults(form, told.faults);
+  if (told.faults.length) {
+    const list = part("ul", "", { class: "wrong" });
+    for (const words of others) list.append(part("li", words));
+    if (others.length) place.append(list);
+    tell("This can't be saved yet. Nothing was changed.", true);
+    (first ?? place).focus();
+    return;
+  }
+  if (told.told) {
+    tell(told.told);
+    return;
+  }
+  form.dataset.digest = told.digest;
+  place.append(diff(told.diff));
+  if (told.outcomes.length) place.append(rows(told.outcomes));
+  if (told.widened.length) {
+    const list = part("ul", "", { class: "widened" });
+    for (const words of told.widened) list.append(part("li", words));
+    const label = part("label", "", { class: "accept" });
+    label.append(part("input", "", { type: "checkbox", name: "accept", value: "yes" }), part("span", "Yes, let them do more than now"));
+    place.append(list, label);
+  }
+  const when = [...new Set(Object.values(told.takes_effect))].join(", and in part ");
+  place.append(part("p", `It takes effect ${when}.`, { class: "faint" }));
+  const buttons = part("div", "", { class: "buttons" });
+  buttons.append(part("button", "Save", { type: "button", class: "main", "data-saves": "" }), part("button", "Leave it", { type: "button", "data-leaves": "" }));
+  place.append(buttons);
+  tell("This is the change of the file. Nothing is saved yet.");
+  place.focus();
+}
+
+function saved(told) {
+  const lines = [told.told];
+  if (told.changed?.length) lines.push(`In effect now: ${told.changed.join(", ")}.`);
+  if (told.restart?.length) lines.push(`Needs a restart: ${told.restart.join(", ")}.`);
+  if (told.notes?.length) lines.push(...told.notes);
+  return lines.join(" ");
+}
+
+let waiting = null; // the form whose person has to show first that it's them
+
+async function save(form) {
+  const { status, told } = await ask(form.getAttribute("action"), edit(form));
+  if (status === NEEDS_LINK) {
+    const confirmation = document.getElementById("confirmation");
+    waiting = form;
+    confirmation.hidden = false;
+    tell(told.error, true);
+    confirmation.querySelector("input").focus();
+    return;
+  }
+  if (status === FILE_CHANGED) {
+    tell(told.error, true);
+    await show(form).catch((error) => tell(error.message, true));
+    tell(told.error, true);
+    return;
+  }
+  if (status !== 200) throw new Error(told.error);
+  const words = saved(told);
+  if (form.dataset.then) {
+    sessionStorage.setItem("settings-told", words);
+    location.assign(form.dataset.then.replace(/%5B.*$/, ""));
+    return;
+  }
+  await refresh({ force: true });
+  tell(words);
+  said.focus();
+}
+
+async function confirmed(form) {
+  const { status, told } = await ask(form.getAttribute("action"), { link: form.elements.link.value });
+  if (status !== 200) throw new Error(told.error);
+  form.reset();
+  form.hidden = true;
+  tell(told.told);
+  const next = waiting;
+  waiting = null;
+  const button = next?.querySelector("[data-saves]") ?? next?.querySelector("button");
+  (button ?? said).focus();
+}
+
+/** A form whose answer is told, and which may need a confirmation first. */
+async function plain(form, pressed) {
+  tell("One moment…");
+  const { status, told } = await ask(form.getAttribute("action"), Object.fromEntries(new FormData(form, pressed)));
+  if (status === NEEDS_LINK) {
+    waiting = form;
+    document.getElementById("confirmation").hidden = false;
+    tell(told.error, true);
+    document.getElementById("own-link").focus();
+    return;
+  }
+  if (status !== 200) throw new Error(told.error);
+  for (const field of form.querySelectorAll("input[type=password]")) field.value = "";
+  tell(saved(told));
+  said.focus();
+}
+
+async function doing(form, work, pressed = null) {
+  const buttons = [...form.querySelectorAll("button")];
+  try {
+    const done = work(form, pressed); // what was pressed counts, so it is read before it is switched off
+    buttons.forEach((button) => (button.disabled = true));
+    await done;
+  } catch (error) {
+    tell(error.message, true);
+    said.focus();
+  } finally {
+    buttons.forEach((button) => (button.disabled = false));
+  }
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    const work = form.dataset.edits ? show : form.dataset.confirms === "" ? confirmed : form.dataset.plain === "" ? plain : null;
+    if (!work) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (form.reportValidity()) doing(form, work, event.submitter);
+  },
+  { capture: true },
+);
+
+document.addEventListener("click", (event) => {
+  const form = event.target.closest("form");
+  if (event.target.dataset.saves === "") doing(form, save);
+  if (event.target.dataset.leaves === "") {
+    form.querySelector(".outcome").replaceChildren();
+    tell("");
+    form.querySelector("button").focus();
+  }
+});
+
+/** Show the tables in which all words are found, while somebody types. */
+function narrow(field) {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const table of document.querySelectorAll("details.settings")) {
+    const all = `${table.id} ${table.textContent}`.toLowerCase();
+    let found = table.querySelector("tbody") || !words.every((word) => all.includes(word)) ? 0 : 1;
+    for (const row of table.querySelectorAll("tbody tr")) {
+      const text = `${table.id} ${row.textContent}`.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+      found += row.hidden ? 0 : 1;
+    }
+    table.hidden = !found;
+    table.open = words.length > 0 && found > 0;
+  }
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.id === "search") narrow(event.target);
+});
+
+said.tabIndex = -1;
+const kept = sessionStorage.getItem("settings-told");
+if (kept) {
+  sessionStorage.removeItem("settings-told");
+  tell(kept);
+}

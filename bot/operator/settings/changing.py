@@ -1,0 +1,282 @@
+"""Changing settings: what an edit would do, and doing it, for an owner who has shown just now that it is them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from bot.operator.partial_api import PartialApi, by_role
+from bot.operator.settings.live import LiveSettings
+from bot.operator.settings.outcomes import changed_outcomes
+from bot.operator.settings.reading import against_writing, live_of, takes_effect
+from bot.operator.views import View
+from bot.settings.editing.diffs import holds_secret, unified
+from bot.settings.editing.documents import Add, Change, Move, Put, Remove, changed
+from bot.settings.editing.edits import Edit, EditVerb, Fault, changes_of
+from bot.settings.editing.file import FileChanged, SettingsText, read_settings_file, replace_file
+from bot.settings.editing.guards import Editor, objections, widened
+from bot.settings.editing.values import shown_toml
+from bot.settings.settings import Settings
+from bot.settings.sources import value_at
+from runtime.contract import Role
+from runtime.errors import ConfigError, StoreError
+from runtime.guard.findings import Gate
+from runtime.http.errors import Refusal
+from runtime.text.glyphs import clip, visible
+
+log = structlog.get_logger("settings")
+
+CONFIRM: Final = "Show once more that it's you: open your link, or paste it here. That holds for ten minutes."
+CHANGED_MEANWHILE: Final = (
+    "{file} was changed since you opened this. Nothing was saved, and what you typed is still here. Look at the new change below, "
+    "then save again."
+)
+NOTHING_NEW: Final = "The file says that already."
+ACCEPT: Final = "This lets people do more than now. Say that you want it, then save again."
+UNDONE: Final = "The settings were not taken over, so the file is as it was: {why}"
+NOT_PUT_BACK: Final = (
+    "The settings were not taken over, and the file could not be put back: {why} Look at it before the next start."
+)
+SAVED: Final = "Saved."
+FAULT: Final = re.compile(r'^\s+(?P<name>[a-z][\w.\[\]]*)(?: \("[^"]*"\))?: (?P<words>.*)$')
+VALUE_SHOWN_MAX_CHARS: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An edit that was tried on the file that is there now."""
+
+    text: SettingsText
+    fresh: str
+    changes: Sequence[Change]
+    before: Settings
+    after: Settings | None
+    faults: Sequence[Fault]
+    widened: Sequence[str]
+    outcomes: Sequence[View]
+
+
+@by_role
+class ChangesApi(PartialApi):
+    """Edits of the settings file."""
+
+    async def try_settings(self, name: str, fields: Mapping[str, Any]) -> View:
+        """Try an edit: its faults, the change of the file, and its meaning. Nothing is written."""
+        live = live_of(self)
+        return self._told(await self._tried(live, _edit(name, fields)), live)
+
+    async def change_settings(self, name: str, fields: Mapping[str, Any]) -> View:
+        """Write an edit into the file, and have it taken over. Errors: Refusal 403 unless confirmed, 409 for a file that changed."""
+        live = live_of(self)
+        self.must_be_confirmed(live)
+        if against := await against_writing(live):
+            raise Refusal(409, against)
+        trial = await self._tried(live, _edit(name, fields))
+        if trial.text.digest != fields.get("digest"):
+            raise Refusal(409, CHANGED_MEANWHILE.format(file=trial.text.path.name))
+        if trial.faults:
+            raise Refusal(422, "\n".join(_sentence(fault) for fault in trial.faults))
+        if trial.widened and fields.get("accept") != "yes":
+            raise Refusal(422, "\n".join([ACCEPT, *trial.widened]))
+        return await self._written(live, trial)
+
+    async def write(self, live: LiveSettings, changes: Sequence[Change]) -> View:
+        """Write changes that Signalbox itself has made up, such as an account whose tokens were just checked. Errors: Refusal."""
+        self.must_be_confirmed(live)
+        if against := await against_writing(live):
+            raise Refusal(409, against)
+        text = await asyncio.to_thread(_read, live)
+        trial = await self._of_changes(live, text, changes, [])
+        if trial.faults:
+            raise Refusal(422, "\n".join(_sentence(fault) for fault in trial.faults))
+        return await self._written(live, trial)
+
+    def must_be_confirmed(self, live: LiveSettings) -> None:
+        """A command of this machine has shown it by its token. Errors: Refusal 403."""
+        if not self.actor.hand and not live.confirmations.left(self.actor.session):
+            raise Refusal(403, CONFIRM)
+
+    # ------------------------------------------------------------------------------------------------------ the trial
+
+    async def _tried(self, live: LiveSettings, edit: Edit) -> Trial:
+        text = await asyncio.to_thread(_read, live)
+        current = await _before(live)
+        changes, faults = await asyncio.to_thread(changes_of, edit, text.text.replace("\r\n", "\n"), current)
+        return await self._of_changes(live, text, changes, faults)
+
+    async def _of_changes(
+        self, live: LiveSettings, text: SettingsText, changes: Sequence[Change], faults: list[Fault]
+    ) -> Trial:
+        before, after, fresh = await _before(live), None, text.text
+        if changes:
+            try:
+                fresh = await asyncio.to_thread(changed, text.text, changes)
+                after = await live.trial(fresh)
+            except ConfigError as error:
+                faults = [*faults, *faults_of(str(error))]
+        more: list[str] = []
+        outcomes: list[View] = []
+        if after is not None:
+            faults = [*faults, *objections(before, after, tomllib.loads(text.text), changes, await self._editor())]
+            outcomes = changed_outcomes(before, after, self._context.tools())
+            more = [*widened(before, after), *(row["words"] for row in outcomes if row["is_freer"])]
+        return Trial(text, fresh, changes, before, after, faults, more, outcomes)
+
+    async def _editor(self) -> Editor:
+        people = await self._store.people.people()
+        own = [one for one in people if one.person.id == self.actor.person.id]
+        owners = [one for one in people if one.person.role is Role.OWNER]
+        return Editor(
+            *(
+                frozenset(name for one in some for name in (one.person.name, *one.identities))
+                for some in (own, owners, people)
+            )
+        )
+
+    def _told(self, trial: Trial, live: LiveSettings) -> View:
+        return {
+            "digest": trial.text.digest,
+            "file": str(trial.text.path),
+            "diff": unified(trial.text.path.name, trial.text.text, trial.fresh, self._context.mask),
+            "faults": [{"name": fault.name, "words": fault.words} for fault in trial.faults],
+            "widened": list(trial.widened),
+            "outcomes": list(trial.outcomes),
+            "takes_effect": {change.name: takes_effect(live, change.name) for change in trial.changes},
+            "told": "" if trial.changes or trial.faults else NOTHING_NEW,
+            "is_confirmed": bool(self.actor.hand or live.confirmations.left(self.actor.session)),
+        }
+
+    # ------------------------------------------------------------------------------------------------------ the write
+
+    async def _written(self, live: LiveSettings, trial: Trial) -> View:
+        if not trial.changes or trial.fresh == trial.text.text:
+            raise Refusal(422, NOTHING_NEW)
+        words = "; ".join(self._in_words(change, trial) for change in trial.changes)
+        details = self._context.door().clean(words, Gate.HANDED_ON)
+        names = ", ".join(change.name for change in trial.changes)
+        await self._store.cluster.note_fact("settings changed", self.actor.name, names, details)
+        try:
+            digest = await asyncio.to_thread(replace_file, trial.text.place, trial.text.digest, trial.fresh)
+        except FileChanged:
+            await self._note_undone(names, "the file was changed meanwhile")
+            raise Refusal(409, CHANGED_MEANWHILE.format(file=trial.text.path.name)) from None
+        except ConfigError as error:
+            await self._note_undone(names, str(error))
+            raise Refusal(409, str(error)) from error
+        taken = await self._taken_over(trial, digest, names)
+        await self._tell(live, names, details, digest)
+        log.info("settings changed in the page", by=self.actor.name, names=names)
+        return {
+            **taken,
+            "state": "saved",
+            "told": SAVED,
+            "digest": digest,
+            "diff": unified(trial.text.path.name, trial.text.text, trial.fresh, self._context.mask),
+        }
+
+    async def _taken_over(self, trial: Trial, digest: str, names: str) -> View:
+        try:
+            return await self._context.reload(self.actor.name)
+        except (ConfigError, StoreError) as error:
+            await self._put_back(trial, digest, names)
+            raise Refusal(422, UNDONE.format(why=error)) from error
+
+    async def _put_back(self, trial: Trial, digest: str, names: str) -> None:
+        try:
+            await asyncio.to_thread(replace_file, trial.text.place, digest, trial.text.text)
+        except ConfigError as error:
+            raise Refusal(409, NOT_PUT_BACK.format(why=error)) from error
+        await self._note_undone(names, "they were not taken over")
+
+    async def _note_undone(self, names: str, why: str) -> None:
+        await self._store.cluster.note_fact("settings kept", self.actor.name, names, why)
+
+    async def _tell(self, live: LiveSettings, names: str, details: str, digest: str) -> None:
+        """Operators hear of it in their room; where they have none, log and audit tell it. What fails here undoes nothing."""
+        text = f"**{visible(self.actor.name, one_line=True)} changed the settings**: {details}"
+        try:
+            await live.tell(f"settings:{digest}:{self._context.new_id()}", text)
+        except Exception:
+            log.exception("operators were not told of changed settings", names=names)
+
+    def _in_words(self, change: Change, trial: Trial) -> str:
+        """A change for the audit: with both values, without secrets; long ones by their digest."""
+        said = tomllib.loads(trial.text.text)
+        match change:
+            case Put(name, value):
+                return f"{name}: {self._short(name, value_at(said, name))} to {self._short(name, value)}"
+            case Add(name, table):
+                return f"{name}: added {self._short(name, table)}"
+            case Remove(name):
+                return f"{name}: removed {self._short(name, value_at(said, name))}"
+            case Move(name, by):
+                return f"{name}: one place {'up' if by < 0 else 'down'}"
+
+    def _short(self, name: str, value: object) -> str:
+        if value is None:
+            return "the default"
+        if holds_secret(name):
+            return "a secret"
+        text = shown_toml(value)
+        shown = visible(self._context.mask(text), one_line=True)
+        if len(shown) <= VALUE_SHOWN_MAX_CHARS:
+            return shown
+        return f"{clip(shown, VALUE_SHOWN_MAX_CHARS)} ({len(text)} characters, sha256 {_hash(text)})"
+
+
+def faults_of(words: str) -> list[Fault]:
+    """Faults of the reader of settings, each at its setting."""
+    found: list[Fault] = []
+    for line in words.splitlines():
+        if match := FAULT.match(line):
+            found.append(Fault(match["name"], match["words"]))
+        elif found and line.startswith("    "):
+            found[-1] = Fault(found[-1].name, f"{found[-1].words} {line.strip()}")
+    return found or [Fault("", words)]
+
+
+def _edit(name: str, fields: Mapping[str, Any]) -> Edit:
+    """Errors: Refusal 400 for a form that is none."""
+    values = fields.get("values", {})
+    try:
+        verb = EditVerb(fields.get("verb", EditVerb.SET))
+    except ValueError:
+        raise Refusal(400, f"`verb` must be one of: {', '.join(EditVerb)}.") from None
+    if not isinstance(values, dict):
+        raise Refusal(400, "`values` must be an object.")
+    return Edit(name, verb, values)
+
+
+async def _before(live: LiveSettings) -> Settings:
+    """Settings as the file has them now; those in effect where it is broken."""
+    try:
+        return await live.now()
+    except ConfigError:
+        return live.current()
+
+
+def _read(live: LiveSettings) -> SettingsText:
+    """Errors: Refusal 409 for a file that can't be changed from here."""
+    try:
+        text = read_settings_file(live.current().file)
+        tomllib.loads(text.text)
+    except ConfigError as error:
+        raise Refusal(409, str(error)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise Refusal(409, f"The settings file is no TOML now ({error}). Put it right there.") from None
+    return text
+
+
+def _sentence(fault: Fault) -> str:
+    return f"{fault.name}: {fault.words}" if fault.name else fault.words
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

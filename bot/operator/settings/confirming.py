@@ -1,0 +1,46 @@
+"""Showing once more who one is: with the own link, for what only its owner should do with a browser that is signed in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.auth.confirming import CONFIRMED_FOR
+from bot.operator.partial_api import PartialApi, by_role
+from bot.operator.settings.reading import live_of
+from bot.operator.views import View
+from runtime.http.errors import Refusal
+
+NO_SESSION: Final = (
+    "A browser without a cookie of ours can't be confirmed. Open a link of your own first: {command} people link NAME"
+)
+NOT_YOURS: Final = (
+    "This isn't your link, or it doesn't work any more. On the machine that runs Signalbox, `{command} people link NAME` makes a "
+    "new one. Open it in this browser; that confirms it, too."
+)
+CONFIRMED: Final = "Confirmed for {minutes} minutes."
+
+
+@by_role
+class ConfirmationApi(PartialApi):
+    """The session of whoever asks, confirmed for some minutes."""
+
+    async def confirm(self, link: str) -> View:
+        """Take the own link, or the token at its end. Errors: Refusal 403 for any other."""
+        command = self._context.command
+        if not self.actor.session:
+            raise Refusal(409, NO_SESSION.format(command=command))
+        token = link.strip().rstrip("/").rpartition("/")[2]
+        known = await self._context.links.person_of(token, fresh=True) if token else None
+        if known is None or known[0].id != self.actor.person.id or token.startswith(SESSION):
+            await self._store.cluster.note_fact(
+                "not confirmed", self.actor.name, "a session", "another link, or none that works"
+            )
+            raise Refusal(403, NOT_YOURS.format(command=command))
+        live_of(self).confirmations.confirm(self.actor.session)
+        await self._store.cluster.note_fact("confirmed", self.actor.name, "a session", "by the link")
+        minutes = int(CONFIRMED_FOR.total_seconds() // 60)
+        return {"state": "confirmed", "told": CONFIRMED.format(minutes=minutes), "seconds": minutes * 60}
+
+
+SESSION: Final = "sbp_"
+"""Begins what a browser holds after a sign-in at a provider: no link."""

@@ -1,0 +1,62 @@
+"""Settings in a real browser: found, changed with a diff, refused at the field, and confirmed; by keyboard, at both widths."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.e2e.axe import violations
+from tests.e2e.browser import chromium, executable, tab_of
+from tests.e2e.conftest import not_here
+from tests.e2e.house import House, open_house
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("e2e-browser"),
+    pytest.mark.timeout(180),
+]
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    program = executable()
+    if program is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    async with chromium(program) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(tmp_path_factory.mktemp("house")) as house:
+        yield house
+
+
+async def test_an_owner_finds_a_setting_sees_the_change_and_saves_it(browser: Browser, house: House) -> None:
+    async with tab_of(browser, house.link) as tab:
+        page = tab.page
+        await page.goto(f"{house.url}/console/settings")
+        await page.get_by_role("searchbox").fill("share of a budget")
+        await page.get_by_role("link", name="Change budgets.warn_at").press("Enter")
+        await page.get_by_label("warn_at").fill("7")
+        await page.get_by_label("warn_at").press("Enter")
+        await expect(page.locator("#fault-warn_at")).to_contain_text("at most 1")
+        await expect(page.get_by_label("warn_at")).to_be_focused()
+        await page.get_by_label("warn_at").fill("0.5")
+        await page.get_by_label("warn_at").press("Enter")
+        await expect(page.locator(".diff")).to_contain_text("+warn_at = 0.5")
+        assert await violations(page) == []
+        await page.get_by_role("button", name="Save").press("Enter")
+        await expect(page.locator("#said")).to_contain_text("Needs a restart: budgets.warn_at")
+        for path in ("settings", "settings/policy?add=1", "settings/web", "settings-model", "settings-channels"):
+            await page.goto(f"{house.url}/console/{path}")
+            assert await violations(page) == []
+            await page.set_viewport_size({"width": 390, "height": 844})
+            assert await page.evaluate(SIDEWAYS) <= 0
+            await page.set_viewport_size({"width": 1280, "height": 900})
