@@ -27,6 +27,8 @@ REST: Final[Rights] = KNOWN
 LINK: Final[Rights] = dict.fromkeys(ROLES, 401)
 CONSOLE: Final[Rights] = {"nobody": 401, "stranger": 401, "viewer": 403, "user": 403}
 OWNER: Final[Rights] = {**CONSOLE, "operator": 403}
+CONFIRMED: Final[Rights] = {**OWNER, "owner": 403}
+"""For owners who have just shown that it is them, which none of these has."""
 
 TABLE: Final[Mapping[str, Rights]] = {
     "GET /": KNOWN,
@@ -91,12 +93,12 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /.well-known/agent-card.json": OPEN,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
-    "POST /console/api/settings/{id}": OWNER,
+    "POST /console/api/settings/{id}": CONFIRMED,
     "POST /console/api/settings/{id}/try": OWNER,
-    "POST /console/api/confirmation": OWNER,
-    "POST /console/api/secrets/{id}": OWNER,
-    "POST /console/api/model-keys": OWNER,
-    "POST /console/api/channels/{id}": OWNER,
+    "POST /console/api/confirmation": CONFIRMED,
+    "POST /console/api/secrets/{id}": CONFIRMED,
+    "POST /console/api/model-keys": CONFIRMED,
+    "POST /console/api/channels/{id}": CONFIRMED,
     "POST /console/api/agents/{id}/terminate": OWNER,
     "POST /console/api/skills/{id}/approve": OWNER,
     "POST /console/api/skills/{id}/remove": OWNER,
