@@ -119,8 +119,8 @@ class RunTurnsApi(PartialApi):
             await schedules.run_schedule(old.schedule, by, new)
         else:
             # What is kept of a report doesn't say who asked for it: without somebody it would have the rights of the settings.
-            asker = {"owner": self.actor.person, "actor": self.actor.identity}
-            await schedules.begin_report(replace(old.report, id=new, **asker), by)
+            asked = replace(old.report, id=new, owner=self.actor.person, actor=self.actor.identity)
+            await schedules.begin_report(asked, by)
         found = await schedules.occurrence(new)
         if found is None:
             raise Refusal(409, SCHEDULE_GONE)
