@@ -53,6 +53,7 @@ class BrowserAddress:
         _check(len(self.endpoint) <= ENDPOINT_MAX_CHARS and self.endpoint.isprintable())
         point = from_base64(self.p256dh)
         _check(len(point) == POINT_BYTES and point[0] == 4 and len(from_base64(self.auth)) == AUTH_BYTES)
+        _check(_is_on_the_curve(point))
 
     @classmethod
     def of_browser(cls, given: dict[str, Any]) -> BrowserAddress:
@@ -122,6 +123,17 @@ def from_base64(text: str) -> bytes:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (BadBase64, ValueError) as error:
         raise ValueError(BAD_BROWSER) from error
+
+
+def _is_on_the_curve(point: bytes) -> bool:
+    """True for a point for which something can be sealed. The library refuses any other one, and too late."""
+    from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
+
+    try:
+        EllipticCurvePublicKey.from_encoded_point(SECP256R1(), point)
+    except ValueError:
+        return False
+    return True
 
 
 def _check(is_well: bool) -> None:

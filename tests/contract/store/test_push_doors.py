@@ -27,6 +27,8 @@ from tests.unit.bot.fake_store import FakeStore, context_of
 SEALER: Final = Sealer(b"k" * 32)
 LINK: Final = "a-link-of-ada"
 ENDPOINT: Final = "https://push.example.org/wpush/v2/abc"
+NO_POINT: Final = "BA" + "BA" * 42 + "A"
+"""As long as a key, but no point of the curve: nothing can be sealed for it."""
 Made = Callable[[], Vapid] | None
 Client = TestClient[web.Request, web.Application]
 
@@ -106,6 +108,7 @@ async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage:
         {"keys": None},
         {"keys": {"p256dh": "BAAA", "auth": "AAAA"}},
         {"keys": {"p256dh": "é", "auth": "AAAA"}},
+        {"keys": {"p256dh": NO_POINT, "auth": "A" * 22}},
     ],
 )
 async def test_what_is_no_browser_is_refused(stage: Stage, change: dict[str, Any]) -> None:
