@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -39,6 +40,7 @@ TELL_LONGEST_WAIT: Final = timedelta(hours=4)
 TOLD_AT_ONCE: Final = 5
 """Notifications of one browser in one look: more of them at once are no help to anybody."""
 TOPIC_CHARS: Final = 32
+NOT_TELLABLE: Final = "Nothing could be made that it would read; the log says why."
 BROWSER_GONE: Final = (404, 410)
 SERVICE_BUSY: Final = (408, 425, 429)
 log = structlog.get_logger("push")
@@ -94,10 +96,15 @@ class BrowserTelling:
                 group.create_task(self._kept(duty, one))
 
     async def _kept(self, duty: Duty, one: ToTell) -> None:
+        """What goes wrong with one browser ends neither the others nor the process."""
         try:
             await self.tell(duty, one)
         except StoreError as error:
             log.debug("a notification waits", reason=str(error))
+        except Exception:
+            log.exception("a browser can't be told", browser=one.browser.id)
+            with suppress(StoreError):
+                await self._store.browser_lost(one.browser.id, NOT_TELLABLE)
         finally:
             self._busy.discard(one.browser.id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,7 +12,7 @@ from itertools import count
 import pytest
 from yarl import URL
 
-from bot.push.telling import TELL_ROLE, WEB_PUSH_TOOL, BrowserTelling
+from bot.push.telling import NOT_TELLABLE, TELL_ROLE, WEB_PUSH_TOOL, BrowserTelling
 from bot.push.vapid import BrowserAddress, Vapid
 from bot.push.words import Words
 from bot.wiring.events.pushes import PushWay
@@ -240,6 +241,25 @@ async def test_a_service_that_may_have_taken_it_is_not_asked_again(told: Told) -
     told.stage.clock.advance(seconds=3600)
     await told.look()
     assert phone.told == []
+
+
+async def test_a_browser_that_cannot_be_told_ends_nothing_else(told: Told) -> None:
+    phone, desk = await told.browser(ADA), await told.browser(ADA, "desk", token="link-1")
+    await told.stage.park(SHELL)
+    reached = count()
+
+    def probe(point: str) -> None:
+        if point == "marked to tell" and next(reached) == 0:
+            raise RuntimeError("a library's own words")
+
+    telling, duty = told.telling(probe), await told.stage.duty(TELL_ROLE)
+    told.service.now = told.stage.clock().timestamp()
+    async with asyncio.TaskGroup() as group:
+        await telling._begin(group, duty)
+    assert sorted(len(one.told) for one in (phone, desk)) == [0, 1]
+    assert await told.left() == 1
+    ((_, _, why),) = await told.stage.audit("browser dropped")
+    assert why == NOT_TELLABLE
 
 
 async def test_nothing_is_sent_into_private_places(told: Told) -> None:
