@@ -193,13 +193,24 @@ async def test_a_message_that_names_somebody_is_told_to_those_who_read_its_conve
     await told.look()
     await told.look()
     assert [(one["kind"], one["title"], one["link"]) for one in phone.told] == [
-        ("mention", "You were mentioned.", f"/#r1/{said}.0")
+        ("mention", "You were mentioned.", f"/#r1/{said}.1")
     ]
     assert other.told == []  # she doesn't read that room
     told.stage.clock.advance(seconds=11 * 60)
     await told.browser(OTTO, "otto")
     await told.look()
     assert len(phone.told) == 1
+
+
+async def test_the_link_about_a_message_leads_to_it(told: Told) -> None:
+    phone = await told.browser(ADA)
+    await told.stage.enqueue("Over to you, @ada.")
+    await told.stage.drain()
+    await told.look()
+    [one] = phone.told
+    room, _, entry = one["link"].removeprefix("/#").partition("/")
+    view = await told.stage.store.history.view(replace(ROOM, room=room), around=entry)
+    assert [shown.id for shown in view.entries] == [entry]
 
 
 @pytest.mark.parametrize("status", [404, 410])
