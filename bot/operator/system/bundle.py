@@ -48,26 +48,52 @@ QUOTED_SHAPE: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'
 PATH_SHAPE: Final = re.compile(r"(?<![\w.:/])(?:/[\w.@+-]+){2,}/?")
 ID_SHAPE: Final = re.compile(r"[0-9A-Za-z]{20,26}")
 ID_FIELDS: Final = frozenset({"trace", "run", "delivery", "node", "task", "child"})
+LETTERS: Final = re.compile(r"\w+")
 FRAME: Final = re.compile(r'^\s*File ".*?([\w-]+/[\w.-]+)", line (\d+), in (\S+)')
 FAULT: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout|Away|Lost))\b")
 
 
 class Scrubber:
-    """Takes the words that it is given, and all that looks like an address, a path or a quotation, out of a text."""
+    """Takes the words that it is given, and all that looks like an address, a path or a quotation, out of a text.
+
+    There may be many thousands of them: each is only tried where the letters stand with which it begins.
+    """
 
     def __init__(self, words: Iterable[str]) -> None:
-        known = sorted(
-            {one for one in words if len(one) >= WORD_LEAST_CHARS and one not in OUR_WORDS}, key=len, reverse=True
-        )
-        self._known = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in known)) if known else None
+        known = {one for one in words if len(one) >= WORD_LEAST_CHARS and one not in OUR_WORDS}
+        self._by_first: dict[str, list[str]] = {}
+        signs = []
+        for one in sorted(known, key=len, reverse=True):
+            if first := LETTERS.match(one):
+                self._by_first.setdefault(first[0], []).append(one)
+            else:
+                signs.append(re.escape(one))
+        self._signs = re.compile(rf"(?<!\w)(?:{'|'.join(signs)})(?!\w)") if signs else None
 
     def __call__(self, text: str) -> str:
         shown = QUOTED_SHAPE.sub(QUOTED, hide(text))
-        if self._known is not None:
-            shown = self._known.sub(NAME_HIDDEN, shown)
+        if self._signs is not None:
+            shown = self._signs.sub(NAME_HIDDEN, shown)
+        shown = self._unnamed(shown)
         for shape in (MAIL_SHAPE, ADDRESS_SHAPE):
             shown = shape.sub(NAME_HIDDEN, shown)
         return PATH_SHAPE.sub(PATH_SHOWN, shown)
+
+    def _unnamed(self, text: str) -> str:
+        kept: list[str] = []
+        end = 0
+        for first in LETTERS.finditer(text):
+            start = first.start()
+            found = next((one for one in self._by_first.get(first[0], ()) if _stands(one, text, start)), "")
+            if found and start >= end:
+                kept += [text[end:start], NAME_HIDDEN]
+                end = start + len(found)
+        return "".join([*kept, text[end:]])
+
+
+def _stands(word: str, text: str, start: int) -> bool:
+    """True if the whole word is there, and no longer one."""
+    return text.startswith(word, start) and LETTERS.match(text, start + len(word)) is None
 
 
 def leaves(values: object, above: str = "") -> Iterator[tuple[str, Any]]:
