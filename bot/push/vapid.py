@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from runtime.guard.sealing import Sealer
 
@@ -32,8 +32,8 @@ PROOF_LIFE: Final = timedelta(hours=12)
 POINT_BYTES: Final = 65
 AUTH_BYTES: Final = 16
 ENDPOINT_MAX_CHARS: Final = 1_000
-PUSH_PLACE: Final = re.compile(r"[^/:@\[\]\s]+(?::[0-9]{1,5})?")
-"""Name of a push service as our proof for it can hold it: no numbers of IPv6, and nobody's sign-in."""
+ORIGIN_SHAPE: Final = re.compile(r"https?://[A-Za-z0-9._-]+(:\d{1,5})?")
+"""Origins for which a proof can be made: a name and perhaps a port."""
 BAD_BROWSER: Final = (
     "A browser has an `endpoint`, an https address, and the `keys` `p256dh` and `auth`, as its push service gave them."
 )
@@ -53,10 +53,11 @@ class BrowserAddress:
     auth: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        _check(len(self.endpoint) <= ENDPOINT_MAX_CHARS and self.endpoint.isprintable())
+        """Check all that the libraries which sign and seal would fail at later: people send what they like."""
+        _check(len(self.endpoint) <= ENDPOINT_MAX_CHARS and self.endpoint.isascii() and self.endpoint.isprintable())
+        _check(bool(ORIGIN_SHAPE.fullmatch(self.origin)))
         point = from_base64(self.p256dh)
-        _check(len(point) == POINT_BYTES and point[0] == 4 and len(from_base64(self.auth)) == AUTH_BYTES)
-        _check(_is_on_the_curve(point))
+        _check(len(point) == POINT_BYTES and _is_on_curve(point) and len(from_base64(self.auth)) == AUTH_BYTES)
 
     @classmethod
     def of_browser(cls, given: dict[str, Any]) -> BrowserAddress:
@@ -65,8 +66,8 @@ class BrowserAddress:
         texts = [endpoint, *((keys.get("p256dh"), keys.get("auth")) if isinstance(keys, dict) else (None,))]
         if not all(isinstance(one, str) for one in texts) or len(texts) != 3:
             raise ValueError(BAD_BROWSER)
-        place = urlsplit(str(endpoint))
-        _check(place.scheme == "https" and PUSH_PLACE.fullmatch(place.netloc) is not None and not place.fragment)
+        place = _split(str(endpoint))
+        _check(place.scheme == "https" and bool(place.hostname) and not place.username and not place.fragment)
         return cls(*map(str, texts))
 
     @classmethod
@@ -78,7 +79,7 @@ class BrowserAddress:
 
     @property
     def origin(self) -> str:
-        place = urlsplit(self.endpoint)
+        place = _split(self.endpoint)
         return f"{place.scheme}://{place.netloc}"
 
 
@@ -129,8 +130,17 @@ def from_base64(text: str) -> bytes:
         raise ValueError(BAD_BROWSER) from error
 
 
-def _is_on_the_curve(point: bytes) -> bool:
-    """True for a point for which something can be sealed. The library refuses any other one, and too late."""
+def _split(endpoint: str) -> SplitResult:
+    """An address, whose port can be dialled if it names one. Errors: ValueError."""
+    try:
+        place = urlsplit(endpoint)
+        _check(place.port != 0)
+    except ValueError as error:
+        raise ValueError(BAD_BROWSER) from error
+    return place
+
+
+def _is_on_curve(point: bytes) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 
     try:
