@@ -23,6 +23,7 @@ from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
+from tests.rewriting import rewrite_asserts
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.telling import tell_less
 from tests.turns import in_turns, keep_groups
@@ -79,6 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         tell_less(config)
     elif config.getoption("dist", default="no") != "no":
+        rewrite_asserts(config)
         forked.share()
 
 
