@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests import once
 from tests.fakes import forked
@@ -77,6 +78,9 @@ gc.disable()  # until all is loaded
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
     config.pluginmanager.register(WithExamples())
+    if config.getoption("--hypothesis-profile", default=None) != "thorough":
+        # Each process would read 1,500 modules for their constants, of which hardly one came to be among 25 examples.
+        providers._get_local_constants = lambda: providers._local_constants
     if hasattr(config, "workerinput"):
         tell_less(config)
     elif config.getoption("dist", default="no") != "no":
