@@ -100,6 +100,16 @@ class WithExamples:
         return [one for one in found if not isinstance(one, DoctestModule)]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Cases of the long run are only made where it is asked for: else they are a tenth of all that each process makes."""
+    made = yield
+    if metafunc.config.option.markexpr == "not soak":
+        usual = [case for case in metafunc._calls if all(mark.name != "soak" for mark in case.marks)]
+        metafunc._calls = usual or metafunc._calls[:1]  # with none it would be made without its parameters
+    return made
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
     """Of the process that has the others run the tests; None is pytest-xdist's own."""
