@@ -1,5 +1,7 @@
 """What every test has: no network but loopback, and a real PostgreSQL for those that ask."""
 
+from __future__ import annotations
+
 import gc
 import ipaddress
 import os
@@ -8,13 +10,14 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from importlib import import_module
 from itertools import count as counted
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import pytest_asyncio
 from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
@@ -28,6 +31,9 @@ from tests.rewriting import rewrite_asserts
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.telling import tell_less
 from tests.turns import in_turns, keep_groups
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
 # compile all of ours anew, for a second, and each run of the tests all tests.
@@ -164,6 +170,20 @@ def postgres() -> Iterator[Postgres]:
     """One server a test process; take a `create_database()` of your own from it."""
     with Postgres() as server:
         yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium a test process: take a window of your own from it. Its tests have the loop of the session too."""
+    from tests.e2e.browser import chromium, executable  # other tests do without
+    from tests.e2e.conftest import not_here
+
+    program = executable()
+    if program is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    async with chromium(program) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
