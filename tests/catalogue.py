@@ -71,7 +71,7 @@ def found() -> Found:
         for path in sorted(folder.glob("*.js")):
             for said in in_script(path.read_text(encoding="utf-8")):
                 places[said].append((str(path.relative_to(ROOT)), 0))
-    for path in (SCRIPTS[0] / "index.html",):  # what is shown without us is the same for everybody
+    for path in (SCRIPTS[0] / "index.html", SCRIPTS[0] / "offline.html"):
         for text in texts_in(path.read_text(encoding="utf-8")):
             places[Said(text)].append((str(path.relative_to(ROOT)), 0))
     return places

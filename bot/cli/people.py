@@ -130,7 +130,7 @@ def merge(
 ) -> None:
     """Merge two people: the accounts, conversations, schedules and votes of FROM become INTO's. Says first what that means."""
     told = ask_operator(settings_of(context, config), lambda api: api.merging(name, into))
-    moved = ", ".join(f"{row['count']:,} {row['what']}" for row in told["moves"]) or "nothing"
+    moved = ", ".join(row["words"] for row in told["moves"]) or "nothing"
     tell(f"{into} gets of {name}: {moved}.")
     for sentence in told["stays"]:
         tell(f"- {sentence}")

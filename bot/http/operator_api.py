@@ -13,7 +13,9 @@ from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Positio
 from bot.operator.context import OperatorContext
 from runtime.http.bodies import event_id, read_object
 from runtime.http.errors import Refusal
+from runtime.http.guard import shows_bearer
 from runtime.text.glyphs import visible
+from runtime.text.words import ENGLISH, LANGUAGE
 
 MOST_ROWS: Final = 500
 POSITION_MAX_DIGITS: Final = 18
@@ -35,6 +37,8 @@ def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.Ro
 
 def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
+        if shows_bearer(request):
+            LANGUAGE.set(ENGLISH)  # it is the command line, or another program
         actor = await entrance.actor(request)
         from bot.operator.operations import Operations  # with the first call
 

@@ -48,6 +48,8 @@ class BrowserAddress:
     endpoint: str = field(repr=False)
     p256dh: str = field(repr=False)
     auth: str = field(repr=False)
+    language: str = ""
+    """Of what is said there: that of its reader, as they last opened the page."""
 
     def __post_init__(self) -> None:
         _check(len(self.endpoint) <= ENDPOINT_MAX_CHARS and self.endpoint.isprintable())

@@ -60,6 +60,10 @@ class Languages:
         if len(self._heard) > READERS_MAX:
             del self._heard[next(iter(self._heard))]
 
+    @property
+    def usual(self) -> str:
+        return self._usual
+
     def of(self, place: Hashable) -> str:
         return self._of_room(place) or self._heard.get(place) or self._usual
 
@@ -123,6 +127,23 @@ def heard_at(place: Hashable) -> None:
     """Note that `place` is read by the one who asks now, alone."""
     if now := LANGUAGE.get():
         LANGUAGES.get().hear(place, now)
+
+
+def heard_in(place: Hashable, tag: str) -> str:
+    """Note that `place` is read by somebody alone whose app has the language `tag`; the one of ours that it is, or empty."""
+    if now := chosen("", tag):
+        LANGUAGES.get().hear(place, now)
+    return now
+
+
+@contextmanager
+def said_in(chosen_language: str) -> Iterator[None]:
+    """Words within are for a reader of that language; empty: of the usual one."""
+    before = LANGUAGE.set(chosen_language)
+    try:
+        yield
+    finally:
+        LANGUAGE.reset(before)
 
 
 def count(number: int) -> str:

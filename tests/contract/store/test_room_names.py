@@ -37,6 +37,14 @@ class Counting:
     def now(self) -> datetime:
         return self._stage.store.now()
 
+    async def room_languages(self) -> Mapping[Address, str]:
+        return await self._stage.store.places.room_languages()
+
+    async def keep_languages(self, languages: Mapping[Address, str]) -> None:
+        await self._stage.store.places.keep_languages(languages)
+        self.writes += 1
+        self.written.set()
+
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
         await self._stage.store.places.name_rooms(names)
         self.writes += 1
