@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.access.invitations import address_of
+from bot.operator.access.owners import must_be_confirmed
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role, role_of
@@ -40,6 +41,10 @@ IN_SETTINGS_ANEW: Final = marked(
 IN_SETTINGS: Final = marked(
     "The settings name {name} in {places}. Take them out there, run `signalbox reload`, and try again."
 )
+OWNER_BY_SETTINGS: Final = marked(
+    "The settings name {name} in {places}. Make {new} an owner first, or take {name} out there, run `signalbox reload`, "
+    "and try again."
+)
 MERGED_WORDS: Final[Mapping[str, Callable[[int], str]]] = {
     "accounts": lambda n: say_many("{number} account or way to sign in", "{number} accounts and ways to sign in", n),
     "messages": lambda n: several(n, "message"),
@@ -68,7 +73,7 @@ class Roster:
 
     async def rename(self, name: str, new: str) -> View:
         new = new_name(new, self._context.door())
-        self._keep_settings_true(name, new)
+        self._keep_settings_true(name, IN_SETTINGS_ANEW, new=new)
         made = done(await self._store.people.rename(name, new, actor=self._actor.name), name, new=new)
         return _told(made, say("{name} is now called {new}.", name=name, new=made.name))
 
@@ -79,7 +84,7 @@ class Roster:
 
     async def remove(self, name: str) -> View:
         known = await self._store.people.person_named(name)
-        self._keep_settings_true(name, "", known.identities if known else ())
+        self._keep_settings_true(name, IN_SETTINGS, known.identities if known else ())
         made = done(await self._store.people.remove(name, actor=self._actor.name), name)
         self._context.notifier.notify(PEOPLE)
         return _told(
@@ -89,7 +94,9 @@ class Roster:
     async def merge(self, name: str, into: str) -> View:
         if name == into:
             raise Refusal(400, TWO_NAMES)
-        self._keep_settings_true(name, into)
+        other = await self._check_merge(name, into)
+        if other is Role.OWNER:
+            must_be_confirmed(self._context, self._actor)
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._context.notifier.notify(PEOPLE)
@@ -104,7 +111,7 @@ class Roster:
 
     async def merging(self, name: str, into: str) -> View:
         """Numbers of what would move, and sentences about what wouldn't."""
-        self._keep_settings_true(name, into)
+        await self._check_merge(name, into)
         told = await self._store.people.merging(name, into)
         if isinstance(told, Unmoved):
             done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
@@ -123,14 +130,21 @@ class Roster:
             "stays": _left(who, other),
         }
 
+    async def _check_merge(self, name: str, into: str) -> Role | None:
+        """The role of `into`. An account that the settings make an owner must not make one of somebody else at the next start."""
+        self._keep_settings_true(name, IN_SETTINGS_ANEW, new=into)
+        who, other = await self._store.people.person_named(name), await self._store.people.person_named(into)
+        if who is not None and other is not None and other.person.role is not Role.OWNER:
+            self._keep_settings_true(name, OWNER_BY_SETTINGS, who.identities, new=into)
+        return other.person.role if other else None
+
     async def _missing(self, *names: str) -> Sequence[str]:
         """Names that no person has; all of them if somebody has just got one."""
         return [name for name in names if await self._store.people.person_named(name) is None] or names
 
-    def _keep_settings_true(self, name: str, new: str, identities: Sequence[str] = ()) -> None:
+    def _keep_settings_true(self, name: str, told: str, identities: Sequence[str] = (), *, new: str = "") -> None:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
         if places := self._context.written(name, identities):
-            told = IN_SETTINGS_ANEW if new else IN_SETTINGS
             raise Refusal(409, say(told, name=name, places=listed(places), new=new))
 
 
@@ -201,6 +215,8 @@ class PeopleApi(PartialApi):
         wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
             raise Refusal(400, say(NO_IDENTITY, identity=wrong))
+        if role_of(role) is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         given = [Identity(identity) for identity in identities]
         person = await self._store.people.add_person(name, role_of(role), given, actor=self.actor.name)
         if person is None:
@@ -208,6 +224,8 @@ class PeopleApi(PartialApi):
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
+        if role_of(role) is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         done(await self._store.people.set_role(name, role_of(role), actor=self.actor.name), name)
         return await self._person(name)
 
@@ -231,6 +249,8 @@ class PeopleApi(PartialApi):
         if name and await self._store.people.person_named(name) is None:
             name = new_name(name, self._context.door())
         chosen = role_of(role) if role else None
+        if chosen is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
         return name, chosen
@@ -249,6 +269,9 @@ class PeopleApi(PartialApi):
     async def link(self, name: str, at: str = "") -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
         address_of("", self._context.public_url, at)  # refused before anything is made
+        known = await self._store.people.person_named(name)
+        if known is not None and known.person.role is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, say(NOBODY_NAMED, name=name))
