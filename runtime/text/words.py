@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from runtime.text.naming import LISTED_MAX
 
@@ -105,6 +105,22 @@ def say_many(one: str, many: str, number: int, /, **values: object) -> str:
     now = language()
     text = (one if number == 1 else many) if now == ENGLISH else catalogue(now).ngettext(one, many, number)
     return text.format_map({"number": count(number), **values})
+
+
+class Say(Protocol):
+    """`say`, or what stands in for it where somebody else reads."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
+def plainly(text: str, /, **values: object) -> str:
+    """In English, whoever reads it: for models, logs and the command line."""
+    return text.format_map(values) if values else text
+
+
+def say_to_reader(text: str, /, **values: object) -> str:
+    """In the language of the page's reader; in English for a program that asks the same."""
+    return say(text, **values) if LANGUAGE.get() else plainly(text, **values)
 
 
 def marked(text: str) -> str:
