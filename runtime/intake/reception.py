@@ -110,7 +110,7 @@ class Reception:
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         signal, findings = cleaned(signal, self._door)
         AT_PLACE.set(signal.address)  # what is answered is for the people there
-        heard_in(signal.address, signal.language)
+        _ = signal.language and heard_in(signal.address, signal.language)
         gate = self._gate()
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))

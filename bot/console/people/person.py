@@ -84,9 +84,6 @@ def _changes(row: View, others: list[View]) -> list[Html]:
     name = row["name"]
     roles = (role_option(role, chosen=row["role"]) for role in Role)
     new = tag("input", **_field("new", say("New name")), maxlength=NAME_CHARS, required=True)
-    once_more = tag(
-        "input", **_field("confirm", say("Write {name} once more", name=name)), maxlength=NAME_CHARS, required=True
-    )
     return [
         tag("h2", say("Change")),
         _part(
@@ -112,6 +109,16 @@ def _changes(row: View, others: list[View]) -> list[Html]:
             say(EXPORT_WORDS),
             tag("a", say("Download all about {name}", name=name), href=f"{place_of(name)}/data.zip", download=True),
         ),
+        *_endings(name),
+    ]
+
+
+def _endings(name: str) -> list[Html]:
+    """Ways to take somebody away, the last for good."""
+    once_more = tag(
+        "input", **_field("confirm", say("Write {name} once more", name=name)), maxlength=NAME_CHARS, required=True
+    )
+    return [
         _part(
             say("Remove"),
             say(REMOVE_WORDS),

@@ -16,7 +16,7 @@ from runtime.text.words import marked, say
 
 NO_FILE: Final = marked("There is no settings file to write to. Make one with `signalbox init`, then start again.")
 LEADS_NOWHERE: Final = marked("{path} is a link that leads nowhere. Put it right, then reload.")
-NOT_THERE: Final = marked("{path} isn't there any more. Put it right, then reload.")
+FILE_NOT_THERE: Final = marked("{path} isn't there any more. Put it right, then reload.")
 FILE_MAX_BYTES: Final = 4 << 20
 DRAFT_SUFFIX: Final = ".edited"
 """Ends the name of the file that is written before it takes the place of the settings."""
@@ -120,7 +120,7 @@ def _place_of(path: Path) -> Path:
     try:
         place = path.resolve(strict=True)
     except (OSError, RuntimeError):
-        fault = LEADS_NOWHERE if path.is_symlink() else NOT_THERE
+        fault = LEADS_NOWHERE if path.is_symlink() else FILE_NOT_THERE
         raise ConfigError(say(fault, path=path)) from None
     if not place.is_file():
         raise ConfigError(say("{path} isn't a plain file, so it can't be changed from here.", path=path))
