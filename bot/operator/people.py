@@ -60,7 +60,7 @@ MERGED_WORDS: Final[Mapping[str, Callable[[int], str]]] = {
     "ratings": lambda n: say_many("{number} rating of an answer", "{number} ratings of answers", n),
     "memories": lambda n: say_many("{number} memory", "{number} memories", n),
 }
-"""What a merge moves, by the store's word for it."""
+"""What a merge moves, one and several, by the store's word for it."""
 
 
 class Roster:

@@ -91,7 +91,7 @@ def _changes(row: View, others: list[View]) -> list[Html]:
             None,
             _change(name, "role", say("Set the role"), tag("select", *roles, **_field("role", say("Role")))),
         ),
-        _part(say("Name"), None, _change(name, "rename", say("Rename"), new, then=PEOPLE_PLACE)),
+        _part(say("Name"), None, _change(name, "rename", say("Rename"), new, then=f"{PEOPLE_PLACE}/{{name}}")),
         _part(say("Link"), say(LINK_WORDS, name=name), _change(name, "link", say("Make a new link"), link=True)),
         _part(
             say("Sign out"),

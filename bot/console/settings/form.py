@@ -18,9 +18,16 @@ from runtime.text.glyphs import legible, visible
 from runtime.text.words import marked, say
 
 CONFIRM_WORDS: Final = marked(
-    "Before anything is saved, show once more that it's you. Paste your link here, or open it in this browser. That holds for ten minutes."
+    "Before anything is saved, show once more that it's you. Paste your link here, or open it in this browser. That holds for ten "
+    "minutes. If you no longer have it, signalbox people link and your name make a new one."
 )
 ADD: Final = "add"
+ADD_WORDS: Final = {
+    "models": marked("Add a model"),
+    "policy": marked("Add a rule"),
+    "rooms": marked("Add a room"),
+    "schedules": marked("Add a schedule"),
+}
 BY_A_RELOAD: Final = "at once"
 FIELD_LINES: Final = {"long text": "8", "list of texts": "4"}
 HINTS: Final = {
@@ -33,7 +40,7 @@ async def setting(request: web.Request, do: Operations) -> Html:
     name = request.match_info["id"]
     told = await do.setting(name)
     is_new = told["is_list"] and ADD in request.query
-    title = say("New table of {name}", name=name) if is_new else name
+    title = _add_words(name) if is_new else name
     return page(
         title,
         SETTINGS_PLACE,
@@ -83,6 +90,10 @@ def confirmation(told: View) -> Iterator[Html]:
     )
 
 
+def _add_words(name: str) -> str:
+    return say(ADD_WORDS[name]) if name in ADD_WORDS else say("Add a table to {name}", name=name)
+
+
 def _list(told: View) -> Iterator[Html]:
     """The tables of a list, each with what may be done with it."""
     name = told["name"]
@@ -104,7 +115,7 @@ def _list(told: View) -> Iterator[Html]:
             class_="card plain",
         )
     if told["adds"] and told["may_edit"]:
-        yield tag("p", tag("a", say("Add a table to {name}", name=name), href=f"{place_of(name)}?{ADD}=1"))
+        yield tag("p", tag("a", _add_words(name), href=f"{place_of(name)}?{ADD}=1"))
 
 
 def _moves(told: View, row: View) -> Html:
@@ -188,12 +199,8 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
     if one["kind"] in ("choice", "switch"):
         choices = one["choices"] or ["true", "false"]
         options = [tag("option", choice, value=choice, selected=choice == value) for choice in choices]
-        yield tag(
-            "select",
-            tag("option", say("default ({default})", default=said_value(one["default"])), value=""),
-            *options,
-            **given,
-        )
+        empty = say("Choose…") if one["required"] else say("default ({default})", default=said_value(one["default"]))
+        yield tag("select", tag("option", empty, value=""), *options, **given)
     elif one["kind"] in FIELD_LINES:
         yield tag(
             "textarea",

@@ -24,7 +24,8 @@ OWNERS_ONLY: Final = marked("Only owners change settings.")
 VALUE_SHOWN_MAX_CHARS: Final = 300
 READ_FROM: Final = marked("They are read from {file}.")
 NO_VALUES: Final = (marked("none"), marked("required"))
-NO_FILE: Final = marked("There is no settings file: everything has its default, or comes from variables and flags.")
+NO_FILE: Final = marked("There is no settings file yet: everything has its default, or comes from variables and flags.")
+MAKES_FILE: Final = marked("Your first change here makes {place}.")
 
 
 async def settings(request: web.Request, do: Operations) -> Html:
@@ -72,6 +73,8 @@ def notices(told: View) -> Iterator[Html]:
 def _first(told: View, is_owner: bool) -> Iterator[Html]:
     read_from = filled(say(READ_FROM), file=tag("code", told["file"]))
     yield tag("p", *read_from) if told["file"] else tag("p", say(NO_FILE))
+    if told["makes"] and is_owner and not told["unwritable"]:
+        yield tag("p", say(MAKES_FILE, place=told["makes"]))
     if not is_owner:
         yield tag("p", say(OWNERS_ONLY), class_="faint")
     yield from notices(told)
