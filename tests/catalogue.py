@@ -15,6 +15,7 @@ import io
 import json
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,8 +31,9 @@ from adapters.web.translated import texts_in
 from runtime.text.words import others
 
 ROOT: Final = Path(__file__).parents[1]
+REPORTS: Final = ROOT / "config" / "reports"
 LOCALES: Final = ROOT / "runtime" / "text" / "locale"
-SPOKEN: Final = ("adapters", "bot", "runtime")
+SPOKEN: Final = ("adapters", "bot", "runtime", "tools")
 SCRIPTS: Final = (ROOT / "adapters" / "web" / "page", ROOT / "bot" / "console" / "static")
 """Folders of scripts, each with a file of its texts for every language."""
 MEASURES: Final = re.compile(
@@ -61,20 +63,23 @@ Found = Mapping[Said, Sequence[tuple[str, int]]]
 def found() -> Found:
     """Every text with the places where it is said."""
     places: dict[Said, list[tuple[str, int]]] = defaultdict(list)
-    for path in sorted(path for top in SPOKEN for path in (ROOT / top).rglob("*.py")):
-        for said in in_python(path.read_text(encoding="utf-8")):
+    for path, texts in _in_files():
+        for said in texts:
             places[said].append((str(path.relative_to(ROOT)), 0))
-    for path, name in TABLES:
-        for said in in_table(path, name):
-            places[said].append((str(path.relative_to(ROOT)), 0))
-    for folder in SCRIPTS:
-        for path in sorted(folder.glob("*.js")):
-            for said in in_script(path.read_text(encoding="utf-8")):
-                places[said].append((str(path.relative_to(ROOT)), 0))
-    for path in (SCRIPTS[0] / "index.html",):  # what is shown without us is the same for everybody
-        for text in texts_in(path.read_text(encoding="utf-8")):
-            places[Said(text)].append((str(path.relative_to(ROOT)), 0))
     return places
+
+
+def _in_files() -> Iterator[tuple[Path, Iterable[Said]]]:
+    for path in sorted(path for top in SPOKEN for path in (ROOT / top).rglob("*.py")):
+        yield path, in_python(path.read_text(encoding="utf-8"))
+    for path, name in TABLES:
+        yield path, in_table(path, name)
+    for path in sorted(REPORTS.glob("*.j2")):
+        yield path, map(Said, in_report(path.read_text(encoding="utf-8")))
+    for path in sorted(path for folder in SCRIPTS for path in folder.glob("*.js")):
+        yield path, in_script(path.read_text(encoding="utf-8"))
+    for path in (SCRIPTS[0] / "index.html", SCRIPTS[0] / "offline.html"):
+        yield path, map(Said, texts_in(path.read_text(encoding="utf-8")))
 
 
 TABLES: Final = (
@@ -112,6 +117,13 @@ def in_python(source: str) -> Iterator[Said]:
             yield Said(f"{{number}} {texts[0]}", f"{{number}} {texts[0]}s")
     if "def several" in source and "TIME_UNITS" in source:
         yield from (Said(f"{{number}} {unit}", f"{{number}} {unit}s") for unit in UNITS)
+
+
+def in_report(source: str) -> Iterator[str]:
+    """What a report tells, and its options as a form names them; its text is for a room."""
+    head = tomllib.loads(source.split("+++")[1])
+    yield head["about"]
+    yield from (name.replace("_", " ").capitalize() for name in head.get("options", {}))
 
 
 def in_script(source: str) -> Iterator[Said]:

@@ -87,6 +87,7 @@ def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
         by_bot=bool(user.get("bot")),
         private=PRIVATE if raw.get("guild_id") else 0,
         alone=is_alone(raw),
+        language="" if raw.get("guild_id") else str(raw.get("locale") or ""),
     )
 
 

@@ -20,6 +20,7 @@ from telegram import (
     ReactionType,
     ReactionTypeEmoji,
     Update,
+    User,
 )
 from telegram.constants import ChatID, ChatType
 
@@ -164,6 +165,7 @@ class Reader:
             reach=Addressing.DIRECT if query.message.chat.type == ChatType.PRIVATE else Addressing.MENTION,
             message_id=message_name(query.message.chat.id, query.message.message_id),
             room_name=name_of(query.message.chat),
+            language=language_of(query.message.chat, query.from_user),
         )
 
     def reaction(self, change: MessageReactionUpdated) -> Reaction | None:
@@ -201,6 +203,7 @@ class Reader:
             joinable=topic is not None,
             by_bot=by_bot,
             room_name=name_of(message.chat),
+            language=language_of(message.chat, message.from_user),
         )
 
     def _address(self, chat: int, topic: int | None) -> Address:
@@ -231,6 +234,11 @@ def name_of(chat: Chat) -> str:
     """Name of a chat: a group by its title, a private one by who is in it."""
     name = chat.effective_name or ""
     return f"@{name}" if name and chat.type == ChatType.PRIVATE else name
+
+
+def language_of(chat: Chat, person: User | None) -> str:
+    """The language of a person's app, in a chat with them alone; not everybody's app tells it."""
+    return (person.language_code or "") if person and chat.type == ChatType.PRIVATE else ""
 
 
 def reach_of(message: Message, *, named: bool) -> Addressing:

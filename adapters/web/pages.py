@@ -17,7 +17,7 @@ from aiohttp import web
 from adapters.web.translated import translated
 from runtime.http.assets import Asset, answer, asset_of
 from runtime.http.authentication import Authenticator
-from runtime.text.words import ENGLISH, language
+from runtime.text.words import ENGLISH, language, others
 
 STATIC: Final = "/static"
 UNVERSIONED: Final = b"/static/"
@@ -25,6 +25,7 @@ VERSION_DIGITS: Final = 12
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
 """In `page/vendor`, where `vendored.toml` says what they are."""
+SPOKEN_PAGES: Final = ("index.html", "offline.html")
 WORKER: Final = "worker.js"
 OF_SYSTEMS: Final = ("icon-512.png", "icon-maskable-192.png", "icon-maskable-512.png", "icon-apple-180.png")
 """Icons that systems show of the installed page: they read them once, and the page never does."""
@@ -63,7 +64,7 @@ class Pages:
     async def static(self, request: web.Request) -> web.Response:
         """A file. One of another version, which a page asks for that was open before an update, is the one of now."""
         name = request.match_info["name"]
-        asset = self._assets.get(name) or self._library(name)
+        asset = self._assets.get(name) or self._in_words(name) or self._library(name)
         if asset is None:
             raise web.HTTPNotFound
         told = answer(request, asset, kept=request.match_info.get("version") == self._version)
@@ -73,12 +74,19 @@ class Pages:
 
     def _index(self) -> Asset:
         """The page in its reader's language, which is kept from the first one on."""
-        if (now := language()) == ENGLISH:
-            return self._assets["index.html"]
-        name = f"index.{now}.html"
+        now = language()
+        return self._assets["index.html"] if now == ENGLISH else self._in_language("index.html", now)
+
+    def _in_words(self, name: str) -> Asset | None:
+        """A page in another language, as `index.de.html`: the worker keeps those for when we can't be reached."""
+        first, _, rest = name.partition(".")
+        now, page = rest.partition(".")[0], f"{first}.{rest.partition('.')[2]}"
+        return self._in_language(page, now) if page in SPOKEN_PAGES and now in others() else None
+
+    def _in_language(self, page: str, now: str) -> Asset:
+        name = page.replace(".html", f".{now}.html")
         if name not in self._assets:
-            page = translated(self._assets["index.html"].body.decode(), now)
-            self._assets[name] = asset_of("index.html", page.encode())
+            self._assets[name] = asset_of(page, translated(self._assets[page].body.decode(), now).encode())
         return self._assets[name]
 
     def _library(self, name: str) -> Asset | None:
@@ -98,7 +106,7 @@ def version_of(assets: Mapping[str, Asset]) -> str:
 def _shell(assets: Mapping[str, Asset], version: str, program: str) -> Asset:
     """The files that the worker keeps, each with its tag, and the version under which they stand."""
     files = {name: asset.etag for name, asset in sorted(assets.items()) if name not in (WORKER, *OF_SYSTEMS)}
-    told = {"program": program, "version": version, "files": files}
+    told = {"program": program, "version": version, "languages": others(), "pages": SPOKEN_PAGES, "files": files}
     return asset_of(SHELL, f"self.SHELL = {json.dumps(told)};\n".encode())
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from runtime.contract import Address, Body, Signal
+from runtime.contract import Address, Body, Said, Signal
 from runtime.http.authentication import Visitor
+from runtime.text.words import LANGUAGE
 
 
 def signal_of(visitor: Visitor, address: Address, event_id: str, body: Body, received_at: datetime) -> Signal:
@@ -18,4 +19,5 @@ def signal_of(visitor: Visitor, address: Address, event_id: str, body: Body, rec
         address=address,
         body=body,
         received_at=received_at,
+        language=LANGUAGE.get() if isinstance(body, Said) else "",  # a press may be for another's conversation
     )

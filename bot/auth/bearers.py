@@ -20,9 +20,10 @@ from runtime.oauth.claims import Claims
 from runtime.oauth.errors import IssuerAway, IssuerRefused
 from runtime.oauth.signed import CLOCK_SKEW, SignedRefused, looks_signed
 from runtime.store.protocol.people import Unadmitted
+from runtime.text.words import marked, say
 
 SIGNED_IN_MIND: Final = 1_000
-NOT_SIGNED: Final = "This token isn't known here, and it isn't one of {called} either."
+NOT_SIGNED: Final = marked("This token isn't known here, and it isn't one of {called} either.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class SignedTokens:
         if self._ticks() - known.checked_at >= ASKED_AGAIN_AFTER.total_seconds():
             known = await self._checked(secret)
         if known.ends_at + CLOCK_SKEW.total_seconds() <= self._now().timestamp():
-            raise unknown(BEARER_REFUSED.format(why="has ended"))
+            raise unknown(say(BEARER_REFUSED, why="has ended"))
         person = await self._door.people.identified(known.claims.identity)
         if person is None:
             self._known.pop(digest(secret), None)
@@ -72,15 +73,15 @@ class SignedTokens:
         if why and self._ticks() - at < ASKED_AGAIN_AFTER.total_seconds():
             raise Refusal(403, why)
         if not looks_signed(secret):
-            raise unknown(NOT_SIGNED.format(called=self._called))
+            raise unknown(say(NOT_SIGNED, called=self._called))
         if not self._provider.audience:
-            raise unknown(NO_BEARERS.format(called=self._called))
+            raise unknown(say(NO_BEARERS, called=self._called))
         self._known.pop(digest(secret), None)
         try:
             claims, made_at, ends_at = await self._provider.of_token(secret)
         except SignedRefused as error:
             await self._door.record("", f"a token {error}")
-            raise unknown(BEARER_REFUSED.format(why=error)) from None
+            raise unknown(say(BEARER_REFUSED, why=error)) from None
         except (IssuerAway, IssuerRefused) as error:
             await self._door.record("", f"the provider {error}")
             raise away(self._called, error, BEARER_AWAY) from None

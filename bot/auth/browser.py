@@ -30,10 +30,11 @@ from runtime.oauth.issuer import Proof, check_return
 from runtime.oauth.signed import SignedRefused
 from runtime.store.people.sessions import SESSION_LIFE
 from runtime.store.protocol.people import Unadmitted
+from runtime.text.words import marked, say
 
 BACK_PATH: Final = f"{SIGN_IN_PATH}/back"
 SIGN_OUT_PATH: Final = "/sign-out"
-SIGN_IN_OTHERWISE: Final = "Sign in as somebody else"
+SIGN_IN_OTHERWISE: Final = marked("Sign in as somebody else")
 SIGN_IN_TIME: Final = timedelta(minutes=10)
 """For one sign-in, from our page to the provider and back."""
 BEGUN_PREFIX: Final = "signalbox-in-"
@@ -139,7 +140,11 @@ class SignInRoutes:
         """GET /sign-in: to the provider. A page elsewhere that sends a browser here only gets a question shown."""
         following = inside(request.query.get("next"))
         if request.headers.get("Sec-Fetch-Site", "none") not in OUR_OWN:
-            return _page("Sign in?", f"Signalbox is about to sign you in at {self._called}.", self._button(following))
+            return _page(
+                say("Sign in?"),
+                say("Signalbox is about to sign you in at {called}.", called=self._called),
+                self._button(following),
+            )
         begun = Begun(Proof(), token_urlsafe(24), self._base(request) + BACK_PATH, following, self._now())
         try:
             again = request.query.get(AGAIN) == "1"
@@ -179,10 +184,13 @@ class SignInRoutes:
         if error := request.query.get("error"):
             code = "".join(letter for letter in error if letter.isalnum() or letter in "_-.")[:60]
             await self._door.record("", f"the provider answered {code}")
-            raise self._again(CANCELLED.format(called=self._called, why=code))
+            raise self._again(say(CANCELLED, called=self._called, why=code))
         token = await self._signed_in(request, begun, state)
         answer = _page(
-            "Signed in", f"You're signed in at {self._called}.", linked(begun.next, "Go on"), onward=begun.next
+            say("Signed in"),
+            say("You're signed in at {called}.", called=self._called),
+            linked(begun.next, say("Go on")),
+            onward=begun.next,
         )
         self._authenticator.keep(request, answer, token, SESSION_LIFE)
         answer.del_cookie(begun_cookie(state), path=SIGN_IN_PATH)
@@ -217,7 +225,7 @@ class SignInRoutes:
         except (IssuerRefused, SignedRefused) as error:
             why = f"its token {error}" if isinstance(error, SignedRefused) else str(error)
             await self._door.record("", why)
-            raise self._again(PROVIDER_REFUSED.format(called=self._called, why=why)) from None
+            raise self._again(say(PROVIDER_REFUSED, called=self._called, why=why)) from None
         who = await self._door.let_in(claims)
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
@@ -244,11 +252,11 @@ class SignInRoutes:
         return self._door.rules.called
 
     def _button(self, following: str) -> str:
-        return linked(f"{SIGN_IN_PATH}?next={quote(following, safe='')}", f"Sign in at {self._called}")
+        return linked(f"{SIGN_IN_PATH}?next={quote(following, safe='')}", say(SIGN_IN_AT, called=self._called))
 
     def _again(self, sentence: str, status: int = 400) -> Refusal:
         words = SIGN_IN_OTHERWISE if status == 403 else SIGN_IN_AT
-        return Refusal(status, sentence).with_link(SIGN_IN_PATH, words.format(called=self._called))
+        return Refusal(status, sentence).with_link(SIGN_IN_PATH, say(words, called=self._called))
 
 
 def _page(title: str, sentence: str, below: str, onward: str = "") -> web.Response:

@@ -25,12 +25,13 @@ from runtime.http.errors import Refusal
 from runtime.http.guard import BEARER, is_secure
 from runtime.oauth.claims import PROXY_PREFIX, Claims, is_subject
 from runtime.store.protocol.people import Unadmitted
+from runtime.text.words import marked, say
 
 FORWARD_TIMEOUT: Final = timedelta(seconds=5)
 FORWARD_IN_MIND: Final = 1_000
 FORWARD_HEADER_MAX_CHARS: Final = 16_384
 OWN_COOKIES: Final = "signalbox-"
-NOT_FORWARDED: Final = "{called} doesn't know you. Sign in there, and open this page again."
+NOT_FORWARDED: Final = marked("{called} doesn't know you. Sign in there, and open this page again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class ForwardAuth:
     async def _asked(self, shown: Mapping[str, str], here: Mapping[str, str]) -> tuple[Person, Identity]:
         given = {name: value for name, value in shown.items() if value}
         if not given or any(len(value) > FORWARD_HEADER_MAX_CHARS for value in given.values()):
-            raise unknown(NOT_FORWARDED.format(called=self._called))
+            raise unknown(say(NOT_FORWARDED, called=self._called))
         key = digest(repr(sorted(given.items())))
         seen = self._known.get(key)
         if seen and self._ticks() - seen[0] < ASKED_AGAIN_AFTER.total_seconds():
@@ -110,7 +111,7 @@ class ForwardAuth:
     async def _read(self, status: int, told: Mapping[str, str]) -> Claims:
         if 300 <= status < 400 or status in (401, 403):
             await self._door.record("", f"the forward-auth address answered {status}")
-            raise unknown(NOT_FORWARDED.format(called=self._called))
+            raise unknown(say(NOT_FORWARDED, called=self._called))
         user = told.get(self._terms.user, "")
         if not 200 <= status < 300 or not is_subject(user):
             why = f"answered {status}" if status // 100 != 2 else f"named nobody in {self._terms.user}"

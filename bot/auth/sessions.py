@@ -29,6 +29,7 @@ from runtime.store.logins.rows import KeptLogin
 from runtime.store.people.sessions import session_name
 from runtime.store.protocol import People
 from runtime.store.protocol.people import Unadmitted
+from runtime.text.words import say
 
 log = structlog.get_logger("sign-in")
 
@@ -129,7 +130,7 @@ class ProviderLinks:
         found = await self._people.session(token)
         if found is None:
             self._seen.pop(digest(token), None)
-            raise Refusal(401, SESSION_OVER.format(called=self._called))
+            raise Refusal(401, say(SESSION_OVER, called=self._called))
         now = self._ticks()
         if seen.asked_at is None or now - seen.asked_at >= ASKED_AGAIN_AFTER.total_seconds():
             person = await self._asked(token, found[0], seen)
@@ -150,7 +151,7 @@ class ProviderLinks:
             raise away(self._called, error) from None
         except IssuerRefused as error:
             await self._turn_away(token, identity, f"the provider {error}")
-            raise Refusal(401, PROVIDER_REFUSED.format(called=self._called, why=error)) from None
+            raise Refusal(401, say(PROVIDER_REFUSED, called=self._called, why=error)) from None
         person = await self._door.let_in(claims)
         if isinstance(person, Unadmitted):
             await self._drop(token, person)

@@ -132,7 +132,7 @@ def merge(
     question = f"Merge {name} into {into}, for good"
     expect_answer(yes, question)
     told = ask_operator(settings_of(context, config), lambda api: api.merging(name, into))
-    moved = ", ".join(f"{row['count']:,} {row['what']}" for row in told["moves"]) or "nothing"
+    moved = ", ".join(row["words"] for row in told["moves"]) or "nothing"
     tell(f"{into} gets of {name}: {moved}.")
     for sentence in told["stays"]:
         tell(f"- {sentence}")

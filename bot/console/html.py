@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Final
 
 VOID: Final = frozenset({"meta", "link", "input", "br"})
+PLACES_OF_A_SENTENCE: Final = re.compile(r"\{(\w+)\}")
 
 
 class Html(str):
@@ -25,6 +27,16 @@ def tag(name: str, /, *children: str | None, **attributes: str | bool | None) ->
 
 def join(children: Iterable[str | None]) -> Html:
     return Html("".join(child if isinstance(child, Html) else escape(child) for child in children if child is not None))
+
+
+def filled(sentence: str, **pieces: str | None) -> list[str | None]:
+    """A sentence with elements in the places that it names, so that a language may put them where it wants them.
+
+    >>> "".join(map(str, filled("See {page}.", page=tag("b", "R&D"))))
+    'See <b>R&amp;D</b>.'
+    """
+    parts = PLACES_OF_A_SENTENCE.split(sentence)
+    return [pieces[part] if number % 2 else part for number, part in enumerate(parts)]
 
 
 def _attribute(name: str, value: str | bool | None) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.console.html import Html, join, tag
 from bot.operator.views import View
-from runtime.text.words import ENGLISH, LANGUAGE_NAMES, language, say
+from runtime.text.words import ENGLISH, LANGUAGE_NAMES, language, marked, say
 
 STATIC: Final = "/console/static"
 PLACES: Final = (
@@ -103,7 +103,41 @@ TONES: Final = {
     "error": "bad",
     "critical": "bad",
     "revoked": "over",
+    "stopped": "over",
+    "skipped": "over",
+    "ended": "over",
+    "removed": "over",
+    "discarded": "over",
+    "unsettled": "ask",
+    "handed": "live",
+    "cancelled": "over",
 }
+KIND_WORDS: Final = {
+    "approval": marked("question"),
+    "final": marked("answer"),
+    "report": marked("report"),
+    "progress": marked("progress"),
+    "tool": marked("tool"),
+    "prompt": marked("prompt"),
+    "delegate": marked("handed to an agent"),
+    "ask": marked("question to a person"),
+    "wait": marked("wait"),
+    "post": marked("post"),
+    "words": marked("a message"),
+    "file_arrived": marked("a file arrives"),
+    "webhook": marked("a webhook"),
+    "reaction": marked("a rating"),
+    "approval_expired": marked("a question expires"),
+    "delivery_dead": marked("a message can't be sent"),
+    "schedule_failed": marked("a schedule fails"),
+    "task_done": marked("a task is done"),
+    "task_failed": marked("a task fails"),
+    "agent_spawned": marked("an agent begins"),
+    "agent_suspended": marked("an agent is suspended"),
+    "agent_resumed": marked("an agent goes on"),
+    "agent_terminated": marked("an agent ends"),
+}
+"""Kinds of messages, of steps of a workflow, and of events that a trigger waits for, as people read them."""
 
 
 def page(
@@ -142,6 +176,10 @@ def _texts(name: str) -> str:
 def _script_words() -> str | None:
     """Texts that the pages' scripts say, for a reader of another language than theirs."""
     return None if language() == ENGLISH else _texts(language())
+
+
+def kind_words(kind: str) -> str:
+    return say(KIND_WORDS.get(kind, kind))
 
 
 def badge(state: str) -> Html:

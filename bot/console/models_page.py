@@ -8,53 +8,83 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, moment, nothing, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.budgets import UNPRICED, amount
-from runtime.markup.moments import several
 from runtime.policy.budgets import DOLLAR, HOURLY, Scope
 from runtime.text.glyphs import legible
+from runtime.text.words import count, listed, marked, say, several
 
 MODELS_PAGE: Final = "/console/models"
-MODEL_HEADS: Final = ("Name", "State", "Asked", "Window", "Price of a million tokens", "Key", "Actions")
-WINDOW_SOURCES: Final = {"set": "by the settings", "listed": "by LiteLLM's list", "assumed": "assumed"}
+MODEL_HEADS: Final = (
+    marked("Name"),
+    marked("State"),
+    marked("Asked"),
+    marked("Window"),
+    marked("Price of a million tokens"),
+    marked("Key"),
+    marked("Actions"),
+)
+WINDOW_SOURCES: Final = {
+    "set": marked("by the settings"),
+    "listed": marked("by LiteLLM's list"),
+    "assumed": marked("assumed"),
+}
 PRICE_SOURCES: Final = {
     **WINDOW_SOURCES,
-    "free": "nothing",
-    "unknown": "nobody knows its price",
+    "free": marked("nothing"),
+    "unknown": marked("nobody knows its price"),
 }
-LOGIN_HEADS: Final = ("Name", "State", "Token until", "Then", "Renewed", "Signed in by", "Issuer")
-STATES: Final = {"well": "well", "resting": "resting", "due": "tried again", "failing": "fails"}
+LOGIN_HEADS: Final = (
+    marked("Name"),
+    marked("State"),
+    marked("Token until"),
+    marked("Then"),
+    marked("Renewed"),
+    marked("Signed in by"),
+    marked("Issuer"),
+)
+STATES: Final = {"well": "well", "resting": "resting", "due": marked("tried again"), "failing": "fails"}
 
 
-BUDGET_HEADS: Final = ("Budget", "Of", "Used", "Under way", "Left", "Limit", "State", "Starts again")
+KEY_STATES: Final = (marked("not needed"), marked("set"))
+BUDGET_HEADS: Final = (
+    marked("Budget"),
+    marked("Of"),
+    marked("Used"),
+    marked("Under way"),
+    marked("Left"),
+    marked("Limit"),
+    marked("State"),
+    marked("Starts again"),
+)
 BUDGET_NAMES: Final = {
-    Scope.DAY: "Everybody, a day",
-    Scope.MONTH: "Everybody, a month",
-    Scope.PERSON_DAY: "A person, a day",
-    Scope.ROOM_DAY: "A room, a day",
-    Scope.AGENT_DAY: "An agent, a day",
-    Scope.AGENT_TOKENS_HOUR: "An agent's tokens, an hour",
-    Scope.AGENT_CALLS_HOUR: "An agent's model calls, an hour",
+    Scope.DAY: marked("Everybody, a day"),
+    Scope.MONTH: marked("Everybody, a month"),
+    Scope.PERSON_DAY: marked("A person, a day"),
+    Scope.ROOM_DAY: marked("A room, a day"),
+    Scope.AGENT_DAY: marked("An agent, a day"),
+    Scope.AGENT_TOKENS_HOUR: marked("An agent's tokens, an hour"),
+    Scope.AGENT_CALLS_HOUR: marked("An agent's model calls, an hour"),
 }
-NO_BUDGETS: Final = "No budgets are set, so nothing limits what work costs. To limit it, set [budgets]."
+NO_BUDGETS: Final = marked("No budgets are set, so nothing limits what work costs. To limit it, set [budgets].")
 
 
 async def models(_request: web.Request, do: Operations) -> Html:
     rows, budgets, logins = await do.models(), await do.budgets(), await do.logins()
-    told = table("Budgets", BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(NO_BUDGETS)
+    told = table(say("Budgets"), BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(say(NO_BUDGETS))
     unpriced = max((row["unpriced_calls"] for row in budgets), default=0)
-    missing = tag("p", f"{unpriced:,} {UNPRICED}.", class_="faint") if unpriced else Html("")
-    signed = [tag("h2", "Sign-ins"), table("Sign-ins", LOGIN_HEADS, map(_login, logins))] if logins else []
+    missing = tag("p", f"{count(unpriced)} {say(UNPRICED)}.", class_="faint") if unpriced else Html("")
+    signed = [tag("h2", say("Sign-ins")), table(say("Sign-ins"), LOGIN_HEADS, map(_login, logins))] if logins else []
     return page(
-        "Models",
+        say("Models"),
         MODELS_PAGE,
-        table("Models", MODEL_HEADS, map(_line, rows)),
+        table(say("Models"), MODEL_HEADS, map(_line, rows)),
         *signed,
-        tag("h2", "Budgets"),
+        tag("h2", say("Budgets")),
         told,
         missing,
     )
@@ -63,8 +93,8 @@ async def models(_request: web.Request, do: Operations) -> Html:
 def _login(row: View) -> tuple[str, ...]:
     """A line about one sign-in: until when its token is good, and what comes then."""
     trouble = tag("p", legible(row["trouble"]), class_="faint") if row["trouble"] else ""
-    until = moment(row["ends_at"]) if row["ends_at"] else ("no end known" if row["at"] else "")
-    then = ("renewed before that" if row["renews"] else "ends for good") if row["ends_at"] else ""
+    until = moment(row["ends_at"]) if row["ends_at"] else (say("no end known") if row["at"] else "")
+    then = (say("renewed before that") if row["renews"] else say("ends for good")) if row["ends_at"] else ""
     return (
         tag("strong", legible(row["name"])),
         tag("div", badge(row["state"]), trouble),
@@ -81,16 +111,26 @@ def _budget(row: View) -> tuple[str, ...]:
     scope = Scope(row["budget"])
     unit = 1 if scope in HOURLY else DOLLAR
     sums = (amount(scope, round(row[name] * unit)) for name in ("used", "under_way", "left", "limit"))
-    return BUDGET_NAMES[scope], legible(row["whose"]) or "all", *sums, badge(row["state"]), moment(row["ends_at"])
+    return (
+        say(BUDGET_NAMES[scope]),
+        legible(row["whose"]) or say("all"),
+        *sums,
+        badge(row["state"]),
+        moment(row["ends_at"]),
+    )
 
 
 def _line(row: View) -> tuple[str, ...]:
-    source = PRICE_SOURCES[row["price_source"]]
+    source = say(PRICE_SOURCES[row["price_source"]])
     return (
         _name(row),
         _state(row),
-        ", ".join(_roles(row)) or "by name",
-        f"{row['window']:,} tokens, {WINDOW_SOURCES[row['window_source']]}",
+        ", ".join(_roles(row)) or say("by name"),
+        say(
+            "{tokens}, {source}",
+            tokens=several(row["window"], "token"),
+            source=say(WINDOW_SOURCES[row["window_source"]]),
+        ),
         f"{row['price']}, {source}" if row["price_source"] in ("set", "listed") else source,
         _key(row),
         _clear(row),
@@ -104,13 +144,13 @@ def _name(row: View) -> Html:
 
 def _roles(row: View) -> Iterator[str]:
     if row["usual"]:
-        yield "usually"
+        yield say("usually")
     if row["fallback"]:
-        yield f"as fallback {row['fallback']}"
+        yield say("as fallback {number}", number=row["fallback"])
     if row["for"]:
-        yield f"for {' and '.join(row['for'])}"
+        yield say("for {names}", names=listed(row["for"]))
     if row["least_complexity"] is not None:
-        yield f"from complexity {row['least_complexity']}"
+        yield say("from complexity {number}", number=row["least_complexity"])
 
 
 def _state(row: View) -> Html:
@@ -123,14 +163,16 @@ def _state(row: View) -> Html:
 
 def _until(rest: View) -> Sequence[str]:
     if rest["alone"]:
-        return [f", {several(rest['failures'], 'time')} in a row; each new message asks it again"]
-    return [" until ", moment(rest["until"], exact=True)] if rest["until"] else [" until its settings or key change"]
+        return [", ", say("{times} in a row; each new message asks it again", times=several(rest["failures"], "time"))]
+    if rest["until"]:
+        return [" ", tag("span", *filled(say("until {time}"), time=moment(rest["until"], exact=True)))]
+    return [" ", say("until its settings or key change")]
 
 
 def _key(row: View) -> str:
     if row["key"] == "missing":
         return tag("span", badge("missing"), " ", tag("code", row["wanted_key"]))
-    return row["key"] if row["key"] in ("not needed", "set") else tag("code", row["key"])
+    return say(row["key"]) if row["key"] in KEY_STATES else tag("code", row["key"])
 
 
 def _clear(row: View) -> Html:
@@ -138,8 +180,8 @@ def _clear(row: View) -> Html:
         return Html("")
     return tag(
         "form",
-        tag("button", "Clear cooldown", type="submit"),
+        tag("button", say("Clear cooldown"), type="submit"),
         method="post",
         action=f"{ROOT}/cooldowns/{quote(row['name'], safe='')}/clear",
-        data_ask="Ask this model again with the next message?",
+        data_ask=say("Ask this model again with the next message?"),
     )

@@ -20,7 +20,7 @@ from bot.console import (
 from bot.console.events import pages as event_pages
 from bot.console.health import pages as health_pages
 from bot.console.html import Html, tag
-from bot.console.layout import badge, facts, moment, page, table, tabs, where
+from bot.console.layout import badge, facts, kind_words, moment, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.overview import page as overview_page
@@ -38,7 +38,26 @@ from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.domain.deliveries import DeliveryState
 from runtime.text.glyphs import legible
+from runtime.text.retold import retold
+from runtime.text.words import count, marked, say
 
+OUTBOX_HEADS: Final = (
+    marked("Created"),
+    marked("State"),
+    marked("Kind"),
+    marked("Text"),
+    marked("Attempts"),
+    marked("Room"),
+    marked("Actions"),
+)
+PART_HEADS: Final = (
+    marked("Part"),
+    marked("State"),
+    marked("Attempts"),
+    marked("Checks"),
+    marked("Last attempt"),
+    marked("Receipt"),
+)
 Make = Callable[[web.Request, Operations], Awaitable[Html]]
 
 
@@ -50,26 +69,25 @@ async def _without_slash(_request: web.Request, _do: Operations) -> Html:
 async def _outbox(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.deliveries(state)
-    heads = ("Created", "State", "Kind", "Text", "Attempts", "Room", "Actions")
     lines = (
         (
             pieces.delivery_link(row),
             badge(row["state"]),
-            row["kind"],
+            kind_words(row["kind"]),
             _line(row),
-            str(row["attempts"]),
+            count(row["attempts"]),
             where(row),
             pieces.mend(row),
         )
         for row in rows
     )
-    tabbed = tabs("State", "/console/outbox", DeliveryState, state)
-    return page("Outbox", "/console/outbox", tabbed, table("Deliveries", heads, lines))
+    tabbed = tabs(say("State"), "/console/outbox", DeliveryState, state)
+    return page(say("Outbox"), "/console/outbox", tabbed, table(say("Deliveries"), OUTBOX_HEADS, lines))
 
 
 def _line(row: View) -> Html:
     """Its first words; and why it isn't on screen, where somebody should know."""
-    why = tag("small", legible(row["reason"]), class_="why") if row["reason"] else None
+    why = tag("small", legible(retold(row["reason"])), class_="why") if row["reason"] else None
     return tag("span", pieces.plain(row["text"]), why)
 
 
@@ -77,37 +95,36 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
     row = await do.delivery(request.match_info["id"])
     about = facts(
         [
-            ("State", badge(row["state"])),
-            ("Kind", row["kind"]),
-            ("Room", where(row)),
-            ("Origin", row["origin"]),
-            ("Created", moment(row["created_at"])),
-            ("Settled", moment(row["settled_at"])),
-            ("Not before", moment(row["not_before"])),
-            *([("Reason", legible(row["reason"]))] if row["reason"] else []),
+            (say("State"), badge(row["state"])),
+            (say("Kind"), kind_words(row["kind"])),
+            (say("Room"), where(row)),
+            (say("Origin"), row["origin"]),
+            (say("Created"), moment(row["created_at"])),
+            (say("Settled"), moment(row["settled_at"])),
+            (say("Not before"), moment(row["not_before"])),
+            *([(say("Reason"), legible(retold(row["reason"])))] if row["reason"] else []),
         ]
     )
-    heads = ("Part", "State", "Attempts", "Checks", "Last attempt", "Receipt")
     lines = (
         (
             str(p["ordinal"]),
             badge(p["state"]),
-            str(p["attempts"]),
-            str(p["looks"]),
+            count(p["attempts"]),
+            count(p["looks"]),
             moment(p["marked_at"]),
             p["receipt"] or "-",
         )
         for p in row["parts"]
     )
     return page(
-        "Delivery",
+        say("Delivery"),
         "/console/outbox",
         about,
         tag("p", trace_page.link(row["id"])),
         pieces.mend(row),
         tag("pre", legible(row["text"])),
-        tag("h2", "Parts"),
-        table("Parts", heads, lines),
+        tag("h2", say("Parts")),
+        table(say("Parts"), PART_HEADS, lines),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
@@ -18,15 +18,17 @@ from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS
 from runtime.contract import ApprovalKind, Choice, Effect, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import folding
-from runtime.markup.moments import several
 from runtime.text.glyphs import clip, legible, visible
+from runtime.text.words import marked, say, several
 
 MENDED: Final = {"held": ("requeue", "discard"), "dead": ("requeue", "discard"), "queued": ("discard",)}
 REASON_MAX_CHARS: Final = 1_000
 """Characters of a reason: it is shown in full."""
 PLAIN_FROM: Final = 600  # characters of Markdown, of which `plain` makes its line
 MAIN: Final = frozenset({Choice.APPROVE, Choice.USER})
-VERBS: Final = {"requeue": "Send again", "discard": "Give up"}
+ACCOUNT_HEADS: Final = (marked("Account"), marked("State"), marked("Since"), marked("Reason"))
+MODE_HEADS: Final = (marked("Room"), marked("Mode"), marked("Set by"), marked("Since"))
+VERBS: Final = {"requeue": marked("Send again"), "discard": marked("Give up")}
 
 
 def question(row: View) -> Html:
@@ -36,20 +38,20 @@ def question(row: View) -> Html:
         tag("button", label, name="choice", value=choice, class_="main" if choice in MAIN else None, type="submit")
         for choice, label in row["choices"].items()
     ]
-    several = {Choice.APPROVE, Choice.DENY} <= row["choices"].keys()
+    is_decided = {Choice.APPROVE, Choice.DENY} <= row["choices"].keys()
     return tag(
         "article",
-        _chooser(row) if several else None,
+        _chooser(row) if is_decided else None,
         *_asked(row),
         *_exchanges(row["asked_back"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
-        tag("p", f"Why this asks: {legible(row['rule_reason'])}") if row["rule_reason"] else None,
+        tag("p", say("Why this asks: {reason}", reason=legible(row["rule_reason"]))) if row["rule_reason"] else None,
         tag("p", legible(row["votes"])) if row["votes"] else None,
-        tag("p", _asked_by(row), moment(row["asked_at"]), ", expires ", moment(row["expires_at"]), class_="faint"),
+        tag("p", *_asked_by(row), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
         tag(
             "form",
-            tag("label", "Reason (optional)", for_=name),
+            tag("label", say("Reason (optional)"), for_=name),
             tag("input", id=name, name="reason", maxlength="1000", autocomplete="off"),
             tag("div", *buttons, class_="buttons"),
             method="post",
@@ -76,7 +78,12 @@ def bulk() -> Html:
 
 def _chooser(row: View) -> Html:
     box = tag("input", type="checkbox", data_choose=True, autocomplete="off")
-    return tag("label", box, tag("span", f"Select {row['tool']} in {row['room']}", class_="hidden"), class_="choose")
+    return tag(
+        "label",
+        box,
+        tag("span", say("Select {tool} in {room}", tool=row["tool"], room=row["room"]), class_="hidden"),
+        class_="choose",
+    )
 
 
 def _edit(row: View) -> Html:
@@ -87,7 +94,7 @@ def _edit(row: View) -> Html:
         tag("summary", LABELS[Choice.EDIT]),
         tag(
             "form",
-            tag("label", "Arguments, as JSON", for_=name),
+            tag("label", say("Arguments, as JSON"), for_=name),
             tag("textarea", row["edited"], id=name, name="arguments", rows="8", spellcheck="false"),
             tag("div", tag("button", "Approve this", type="submit"), class_="buttons"),
             method="post",
@@ -135,9 +142,9 @@ def _ask(row: View) -> Html:
         tag("summary", LABELS[Choice.WHY]),
         tag(
             "form",
-            tag("label", f"Your question (empty: {PLAIN_QUESTION})", for_=name),
+            tag("label", say("Your question (empty: {question})", question=say(PLAIN_QUESTION)), for_=name),
             tag("input", id=name, name="question", maxlength=str(QUESTION_MAX_CHARS), autocomplete="off"),
-            tag("div", tag("button", "Ask", type="submit"), class_="buttons"),
+            tag("div", tag("button", say("Ask"), type="submit"), class_="buttons"),
             method="post",
             action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}/ask",
         ),
@@ -148,12 +155,21 @@ def _ask(row: View) -> Html:
 def _exchanges(rows: Sequence[View]) -> Iterator[Html]:
     """Questions of approvers to the agent, and its answers, all of them."""
     for one in rows:
-        yield tag("p", tag("strong", f"{legible(one['by'])} asked: "), visible(one["question"], one_line=True))
+        yield tag(
+            "p",
+            tag("strong", say("{name} asked:", name=legible(one["by"]))),
+            " ",
+            visible(one["question"], one_line=True),
+        )
         if one["answer"]:
             lines = visible(one["answer"]).splitlines()
             yield tag("blockquote", *(tag("p", line) for line in lines if line.strip()))
         else:
-            failed = f"No answer: {one['failed']}" if one["failed"] else "The agent is answering."
+            failed = (
+                say("No answer: {reason}", reason=say(one["failed"]))
+                if one["failed"]
+                else say("The agent is answering.")
+            )
             yield tag("p", legible(failed), class_="faint")
 
 
@@ -165,9 +181,9 @@ def _asked(row: View) -> Iterator[Html]:
         yield facts((key, tag("code", value)) for key, value in about.items() if key != "name")
         return
     effect = None if row["kind"] == ApprovalKind.ANSWER else badge(row["effect"])
-    yield tag("h3", row["question"], " ", effect, tag("small", " in ", where(row)))
+    yield tag("h3", row["question"], " ", effect, " ", tag("small", *filled(say("in {room}"), room=where(row))))
     if row["kind"] == ApprovalKind.OUTCOME:
-        yield tag("p", "The agent can't tell, so it hasn't repeated the call.", class_="faint")
+        yield tag("p", say("The agent can't tell, so it hasn't repeated the call."), class_="faint")
     yield from _call(row)
 
 
@@ -177,16 +193,22 @@ def _call(row: View) -> Iterator[Html]:
     short = folding(parse(row["shown"]), whole)
     yield Html(to_html(short.document))
     if short.file:
-        summary = tag("summary", f"Show all {several(len(short.file), 'character')}")
+        summary = tag("summary", say("Show all {characters}", characters=several(len(short.file), "character")))
         yield tag("details", summary, tag("pre", short.file), id=f"w-{row['id']}")
 
 
-def _asked_by(row: View) -> str:
-    """The person and the rule behind a question, as far as they are known."""
+def _asked_by(row: View) -> list[str | None]:
+    """The person and the rule behind a question, as far as they are known, and its times."""
     who, rule = legible(row["requester"]), legible(row["rule"])
-    asked = f"Asked by {who}" if who else "Asked"
-    told = f"{asked}, by the rule {rule}" if rule else asked
-    return f"{told}, " if who or rule else f"{told} "
+    if who and rule:
+        words = say("Asked by {who}, by the rule {rule}, {asked}, expires {expires}")
+    elif who:
+        words = say("Asked by {who}, {asked}, expires {expires}")
+    elif rule:
+        words = say("Asked by the rule {rule}, {asked}, expires {expires}")
+    else:
+        words = say("Asked {asked}, expires {expires}")
+    return filled(words, who=who, rule=rule, asked=moment(row["asked_at"]), expires=moment(row["expires_at"]))
 
 
 def settled(row: View) -> tuple[str, ...]:
@@ -216,10 +238,12 @@ def mend(row: View) -> Html:
     forms = [
         tag(
             "form",
-            tag("button", VERBS[verb], type="submit"),
+            tag("button", say(VERBS[verb]), type="submit"),
             method="post",
             action=f"{ROOT}/deliveries/{quote(row['id'], safe='')}/{verb}",
-            data_ask="Give this message up? Nobody will see it, and it is never sent." if verb == "discard" else None,
+            data_ask=say("Give this message up? Nobody will see it, and it is never sent.")
+            if verb == "discard"
+            else None,
         )
         for verb in verbs
     ]
@@ -230,17 +254,17 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
     """Table of the accounts' connection status; nothing without `rows`, as when no process runs."""
     if rows:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
-        yield tag("h2", "Channels")
-        yield table("Channels", ("Account", "State", "Since", "Reason"), lines)
+        yield tag("h2", say("Channels"))
+        yield table(say("Channels"), ACCOUNT_HEADS, lines)
 
 
 def modes(rows: Sequence[View]) -> Iterator[Html]:
     """Conversations in which more or less runs than the rules say; nothing where there is none."""
     special = [row for row in rows if row["mode"] != "normal"]
     if special:
-        yield tag("h2", "Modes")
-        lines = ((where(row), row["meaning"], row["set_by"] or "-", moment(row["set_at"])) for row in special)
-        yield table("Modes", ("Room", "Mode", "Set by", "Since"), lines)
+        yield tag("h2", say("Modes"))
+        lines = ((where(row), say(row["meaning"]), row["set_by"] or "-", moment(row["set_at"])) for row in special)
+        yield table(say("Modes"), MODE_HEADS, lines)
 
 
 def run_link(row: View) -> Html:

@@ -8,16 +8,18 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, moment, nothing, page, table, where
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible, visible
+from runtime.text.retold import retold
+from runtime.text.words import marked, say
 from runtime.timeline import What, ahead
 
 PLACE: Final = "/console/trace"
-HEADS: Final = ("When", "State", "Who", "Text", "Room")
+HEADS: Final = (marked("When"), marked("State"), marked("Who"), marked("Text"), marked("Room"))
 # Where a person should look first.
 TONES: Final = {
     What.ANSWERED: "good",
@@ -45,41 +47,41 @@ TONES: Final = {
 async def newest(request: web.Request, do: Operations) -> Html:
     """The field and the newest messages, or what was found of what was asked for in it."""
     asked = request.query.get("of", "").strip()
-    told = await _found(asked, do) if asked else _list("Newest messages", await do.traceable(limit=25))
-    return page("Trace", PLACE, search(asked), *told, refreshed=not asked)
+    told = await _found(asked, do) if asked else _list(say("Newest messages"), await do.traceable(limit=25))
+    return page(say("Trace"), PLACE, search(asked), *told, refreshed=not asked)
 
 
 async def story(request: web.Request, do: Operations) -> Html:
     found = await do.trace(request.match_info["id"])
-    return page("Trace", PLACE, search(""), *_told(found))
+    return page(say("Trace"), PLACE, search(""), *_told(found))
 
 
 def search(asked: str) -> Html:
     """Form that asks for a message, by any id."""
     return tag(
         "form",
-        tag("label", "The id of a message, run, approval or delivery, or its first characters", for_="of"),
+        tag("label", say("The id of a message, run, approval or delivery, or its first characters"), for_="of"),
         tag("input", id="of", name="of", value=asked or None, autocomplete="off", spellcheck="false", required=True),
-        tag("div", tag("button", "Show", class_="main", type="submit"), class_="buttons"),
+        tag("div", tag("button", say("Show"), class_="main", type="submit"), class_="buttons"),
         method="get",
         action=PLACE,
         role="search",
     )
 
 
-def link(about: str, words: str = "View timeline") -> Html:
-    return tag("a", words, href=f"{PLACE}/{quote(about, safe='')}")
+def link(about: str, words: str = "") -> Html:
+    return tag("a", words or say("View timeline"), href=f"{PLACE}/{quote(about, safe='')}")
 
 
 async def _found(asked: str, do: Operations) -> Sequence[Html]:
     try:
         return _told(await do.trace(asked))
     except Refusal as error:
-        return [nothing(str(error))]
+        return [nothing(retold(str(error)))]
 
 
 def _told(found: View) -> Sequence[Html]:
-    return _story(found["trace"]) if found["trace"] else _list("Several match", found["matches"])
+    return _story(found["trace"]) if found["trace"] else _list(say("Several match"), found["matches"])
 
 
 def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
@@ -93,23 +95,25 @@ def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
         )
         for row in rows
     )
-    return [tag("h2", caption), table("Messages", HEADS, lines)]
+    return [tag("h2", caption), table(say("Messages"), HEADS, lines)]
 
 
 def _story(told: View) -> Sequence[Html]:
     who = tag("p", tag("b", told["who"]), f" {legible(told['text'])}")
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
-    place = tag("p", moment(told["began_at"]), " in ", where(told), ", trace ", run)
-    now = tag("p", *_coded(told["now"]), class_="now good" if told["over"] else "now live", role="note")
+    place = tag(
+        "p", *filled(say("{time} in {room}, trace {trace}"), time=moment(told["began_at"]), room=where(told), trace=run)
+    )
+    now = tag("p", *_coded(retold(told["now"])), class_="now good" if told["over"] else "now live", role="note")
     times = [ahead(event["after"]) for event in told["events"]]
     events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
     return [who, place, now, tag("ol", *events, class_="story")]
 
 
 def _event(event: View, time: str) -> Html:
-    node = tag("small", f" on {event['node']}") if event["node"] else None
-    words = tag("span", legible(event["words"]), node)
+    node = tag("small", " ", say("on {node}", node=event["node"])) if event["node"] else None
+    words = tag("span", legible(retold(event["words"])), node)
     at = tag("time", time, datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
 

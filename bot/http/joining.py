@@ -16,17 +16,22 @@ from runtime.http.bodies import read_object
 from runtime.http.errors import Refusal
 from runtime.store.protocol.people import Invitation, Unjoined
 from runtime.text.naming import PERSON_NAME_MAX_CHARS
+from runtime.text.words import marked, say
 
 JOIN_BODY_BYTES: Final = 10_000
-JOIN_TITLE: Final = "Join this Signalbox"
-INVITED_BY: Final = "{made_by} has invited you. What should people here call you?"
-SIGNED_IN: Final = "This browser is signed in as {name}. If you join, {name} is signed out here."
-CALLED_OTHERWISE: Final = "You're called {name} here, because somebody has a name like the one you chose."
+JOIN_TITLE: Final = marked("Join this Signalbox")
+INVITED_BY: Final = marked("{made_by} has invited you. What should people here call you?")
+SIGNED_IN: Final = marked("This browser is signed in as {name}. If you join, {name} is signed out here.")
+CALLED_OTHERWISE: Final = marked("You're called {name} here, because somebody has a name like the one you chose.")
 SORRY: Final = {
-    Unjoined.UNKNOWN: "This invitation doesn't exist, or it's from long ago. Check that you have the whole link, or ask for a new one.",
-    Unjoined.USED: "Somebody has used this invitation already: each lets one person in. If it wasn't you, tell whoever sent it, and ask for a new one.",
-    Unjoined.REVOKED: "This invitation was withdrawn. Ask whoever sent it for a new one.",
-    Unjoined.EXPIRED: "This invitation has expired. Ask whoever sent it for a new one.",
+    Unjoined.UNKNOWN: marked(
+        "This invitation doesn't exist, or it's from long ago. Check that you have the whole link, or ask for a new one."
+    ),
+    Unjoined.USED: marked(
+        "Somebody has used this invitation already: each lets one person in. If it wasn't you, tell whoever sent it, and ask for a new one."
+    ),
+    Unjoined.REVOKED: marked("This invitation was withdrawn. Ask whoever sent it for a new one."),
+    Unjoined.EXPIRED: marked("This invitation has expired. Ask whoever sent it for a new one."),
 }
 STATUSES: Final = {Unjoined.UNKNOWN: 404}
 INVITATION_GONE: Final = 410
@@ -55,13 +60,13 @@ class Joining:
 
         given = (await read_object(request, JOIN_BODY_BYTES)).get("name")
         if not isinstance(given, str):
-            raise Refusal(400, "Write a name.")
+            raise Refusal(400, marked("Write a name."))
         name, rights = new_name(given, self._context.door()), self._context.rights()
         made = await self._context.store.people.join_by(request.match_info["token"], name, given=rights.given)
         if isinstance(made, Unjoined):
             raise _sorry(made)
         self._context.notifier.notify(PEOPLE)
-        told = "" if made.person.name == name else CALLED_OTHERWISE.format(name=made.person.name)
+        told = "" if made.person.name == name else say(CALLED_OTHERWISE, name=made.person.name)
         response = web.json_response({"name": made.person.name, "told": told})
         self._entrance.authenticator.keep(request, response, made.token, COOKIE_LIFE)
         return response
@@ -81,11 +86,11 @@ def _sorry(why: Unjoined) -> Refusal:
 def _page(found: Invitation, here: str) -> str:
     most = PERSON_NAME_MAX_CHARS
     form = (
-        '<form id="join"><label for="name">Your name</label>'
+        f'<form id="join"><label for="name">{escape(say("Your name"))}</label>'
         f'<input id="name" name="name" maxlength="{most}" autocomplete="name" required>'
-        '<button type="submit">Join</button><p id="said" role="status" aria-live="polite"></p></form>'
+        f'<button type="submit">{escape(say("Join"))}</button><p id="said" role="status" aria-live="polite"></p></form>'
         '<script type="module" src="/static/join.js"></script>'
     )
-    note = f"<p>{escape(SIGNED_IN.format(name=here))}</p>" if here else ""
-    sentence = INVITED_BY.format(made_by=found.made_by).replace("`", "'")
-    return notice_page(title=JOIN_TITLE, sentence=sentence, below=note + form)
+    note = f"<p>{escape(say(SIGNED_IN, name=here))}</p>" if here else ""
+    sentence = say(INVITED_BY, made_by=found.made_by).replace("`", "'")
+    return notice_page(title=say(JOIN_TITLE), sentence=sentence, below=note + form)

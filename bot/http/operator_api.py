@@ -13,17 +13,22 @@ from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Positio
 from bot.operator.context import OperatorContext
 from runtime.http.bodies import event_id, read_object
 from runtime.http.errors import Refusal
+from runtime.http.guard import shows_bearer
 from runtime.text.glyphs import visible
+from runtime.text.retold import retold
+from runtime.text.words import ENGLISH, LANGUAGE, marked
 
 MOST_ROWS: Final = 500
 POSITION_MAX_DIGITS: Final = 18
+SENTENCES: Final = ("told", "error")
+"""Names under which an answer holds a sentence for whoever asked."""
 
 WANTED: Final = {
-    "name": "a name",
-    "new": "a name",
-    "into": "the name of the other person",
-    "role": "a role",
-    "code": "the pairing code",
+    "name": marked("a name"),
+    "new": marked("a name"),
+    "into": marked("the name of the other person"),
+    "role": marked("a role"),
+    "code": marked("the pairing code"),
 }
 """What a field of a form holds, as people call it."""
 
@@ -35,15 +40,28 @@ def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.Ro
 
 def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
+        if shows_bearer(request):
+            LANGUAGE.set(ENGLISH)  # it is the command line, or another program
         actor = await entrance.actor(request)
         from bot.operator.operations import Operations  # with the first call
 
         do = Operations(context, actor)
         values = await values_of(operation, request, request.match_info["id"] if operation.subject else "")
-        return web.json_response(await getattr(do, operation.name)(*values))
+        return web.json_response(_said(await getattr(do, operation.name)(*values)))
 
     path = ROOT + operation.path
     return web.get(path, serve, allow_head=False) if operation.method == "GET" else web.post(path, serve)
+
+
+def _said(answer: Any) -> Any:
+    """The answer with its sentences in the language of the page that asked; programs get the English ones."""
+    if not LANGUAGE.get() or not isinstance(answer, dict):
+        return answer
+    said: dict[str, Any] = {name: retold(answer[name]) for name in SENTENCES if isinstance(answer.get(name), str)}
+    faults = answer.get("faults")
+    if isinstance(faults, dict):
+        said["faults"] = {field: retold(words) for field, words in faults.items()}
+    return {**answer, **said}
 
 
 async def values_of(operation: Operation, request: web.Request, subject_id: str, most: int = 0) -> list[Any]:
@@ -62,7 +80,7 @@ async def values_of(operation: Operation, request: web.Request, subject_id: str,
 def _raw(given: Mapping[str, Any], field: Parameter) -> str:
     value = given.get(field.name, "" if field.default is field.empty else field.default)
     if not isinstance(value, str):
-        raise Refusal(400, f"`{field.name}` must be text.")
+        raise Refusal(400, marked("`{name}` must be text.").format(name=field.name))
     return value
 
 
@@ -75,39 +93,42 @@ def _form(given: Mapping[str, Any], field: Parameter) -> Mapping[str, Any]:
 def _texts(given: Mapping[str, Any], field: Parameter) -> list[str]:
     value = given.get(field.name, [])
     if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-        raise Refusal(400, f"`{field.name}` must be a list of strings.")
+        raise Refusal(400, marked("`{name}` must be a list of strings.").format(name=field.name))
     return value
 
 
 def _object(given: Mapping[str, Any], field: Parameter) -> dict[str, Any]:
     value = given.get(field.name, {})
     if not isinstance(value, dict):
-        raise Refusal(400, f"`{field.name}` must be an object.")
+        raise Refusal(400, marked("`{name}` must be an object.").format(name=field.name))
     return value
 
 
 def _number(given: Mapping[str, Any], field: Parameter) -> int:
     text = given.get(field.name, str(field.default))
     if not (text.isascii() and text.isdecimal() and 0 < len(text) <= 6 and int(text)):
-        raise Refusal(400, f"`{field.name}` must be a number above 0.")
+        raise Refusal(400, marked("`{name}` must be a number above 0.").format(name=field.name))
     return min(int(text), MOST_ROWS)
 
 
 def _position(given: Mapping[str, Any], field: Parameter) -> int:
     text = str(given.get(field.name, field.default))
     if not (text.isascii() and text.isdecimal() and len(text) <= POSITION_MAX_DIGITS):
-        raise Refusal(400, f"`{field.name}` must be the number of an event, or 0.")
+        raise Refusal(400, marked("`{name}` must be the number of an event, or 0.").format(name=field.name))
     return int(text)
 
 
 def _word(given: Mapping[str, Any], field: Parameter) -> str:
     value = given.get(field.name, field.default)
     if not isinstance(value, str):
-        raise Refusal(400, f"Write {WANTED.get(field.name, field.name)}.")
+        raise Refusal(400, marked("Write {what}.").format(what=WANTED.get(field.name, field.name)))
     if not value.isprintable():
         shown = visible(value, one_line=True)
         raise Refusal(
-            400, f'"{shown}": it must not contain invisible characters or line breaks. Type it again without them.'
+            400,
+            marked(
+                '"{shown}": it must not contain invisible characters or line breaks. Type it again without them.'
+            ).format(shown=shown),
         )
     return value
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from runtime.contract import Identity, Person, Role
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Known, People
+from runtime.text.words import marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,19 @@ class Actor:
 
     def must_be(self, role: Role) -> None:
         if self.person.role < role:
-            raise Refusal(403, f"This needs the role {role.word}, and yours is {self.person.role.word}.")
+            raise Refusal(
+                403,
+                marked("This needs the role {needed}, and yours is {own}.").format(
+                    needed=role.word, own=self.person.role.word
+                ),
+            )
 
 
 async def owner_of(people: People, hand: str) -> Actor:
     """The first owner: as whom the holder of the control token acts, by `hand`."""
     owner = next((known for known in await people.people() if known.person.role is Role.OWNER), None)
     if owner is None:
-        raise Refusal(409, "There is no owner yet. Start Signalbox once: `signalbox run`.")
+        raise Refusal(409, marked("There is no owner yet. Start Signalbox once: `signalbox run`."))
     return Actor(owner.person, _voice(owner), hand)
 
 

@@ -19,18 +19,21 @@ from runtime.domain.agents.manifest import MAIN, Manifest
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.protocol.agents import AgentRow, TurnedAgent
+from runtime.text.words import marked, say
 
 if TYPE_CHECKING:
     from bot.operator.context import OperatorContext
 
-MAIN_STAYS: Final = "The main agent answers where no other does, so it can't be ended. You can suspend it."
+MAIN_STAYS: Final = marked("The main agent answers where no other does, so it can't be ended. You can suspend it.")
 ALREADY: Final = {
-    AgentState.RUNNING: "{} is at work already.",
-    AgentState.SUSPENDED: "{} is suspended already.",
-    AgentState.TERMINATED: "{} has ended, for good.",
+    AgentState.RUNNING: marked("{name} is at work already."),
+    AgentState.SUSPENDED: marked("{name} is suspended already."),
+    AgentState.TERMINATED: marked("{name} has ended, for good."),
 }
 
-USUAL_PLACE: Final = {MAIN: "wherever no other does"}
+NAMED_PLACE: Final = marked("where it is named")
+NO_AGENT: Final = marked("There is no agent {name}. There are: {names}.")
+USUAL_PLACE: Final = {MAIN: marked("wherever no other does")}
 PLACES = ("rooms", "people", "roles", "accounts", "channels")
 
 
@@ -55,7 +58,7 @@ def _view(manifest: Manifest, settings: Settings, tools: Mapping[str, Tool]) -> 
         "model": manifest.model or settings.model.name,
         "effects": manifest.effects.value,
         "has": sorted(name for name, tool in tools.items() if not tool.spec.untold),
-        "answers": ", ".join(_answers(manifest)) or USUAL_PLACE.get(manifest.name, "where it is named"),
+        "answers": ", ".join(_answers(manifest)) or say(USUAL_PLACE.get(manifest.name, NAMED_PLACE)),
         "from": _source(manifest.name, settings),
     }
 
@@ -100,13 +103,13 @@ class AgentLives:
         names = [agent["name"] for agent in self._context.agents()]
         rows = [row.name for row in await self._context.store.lives.rows()]
         if name not in (*names, *rows):
-            raise Refusal(404, f"There is no agent {name}. There are: {', '.join(names)}.")
+            raise Refusal(404, say(NO_AGENT, name=name, names=", ".join(names)))
         if name == MAIN and event is AgentEvent.TERMINATE:
             raise Refusal(409, MAIN_STAYS)
         why = self._context.door().clean(" ".join(reason.split()), Gate.MESSAGE_IN)
         turned = await self._context.store.lives.turn_agent(name, event, why, self._actor.name)
         if not turned.done:
-            raise Refusal(409, ALREADY[turned.state].format(name))
+            raise Refusal(409, say(ALREADY[turned.state], name=name))
         self._wake(turned)
         stopped = len(turned.stop_runs) + len(turned.ended)
         return {"name": name, "state": turned.state.value, "told": told_of_move(name, event, stopped)}

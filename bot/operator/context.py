@@ -33,6 +33,7 @@ from runtime.policy.grants import form_of
 from runtime.skills.ready import Shelved
 from runtime.store.protocol import Claim, Granted
 from runtime.store.store import Store
+from runtime.text.words import marked
 from runtime.vectors.near import NearRows
 from runtime.workspace.workspaces import WorkspaceFolders
 
@@ -48,7 +49,7 @@ Reloading = Callable[[str], Awaitable[View]]
 
 def no_folders(agent: str) -> WorkspaceFolders:
     """Refuse where there are no settings."""
-    raise Refusal(409, "There are no workspaces here.")
+    raise Refusal(409, marked("There are no workspaces here."))
 
 
 def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
@@ -58,7 +59,9 @@ def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
 
 async def nothing_runs(by: str) -> View:
     """Refuse where no process runs."""
-    raise Refusal(409, "No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
+    raise Refusal(
+        409, marked("No Signalbox runs with this data_dir. The next start reads the settings: `signalbox run`.")
+    )
 
 
 async def nothing_lost() -> Path | None:
@@ -73,7 +76,7 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
 
 def kept_nowhere(address: Address, path: str, data: bytes) -> None:
     """Refuse where no process runs."""
-    raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
+    raise Refusal(409, marked("Only a running Signalbox takes files: `signalbox run`."))
 
 
 def unheard(_: Overhears) -> None:
@@ -82,12 +85,12 @@ def unheard(_: Overhears) -> None:
 
 def no_push_way() -> PushWay:
     """Refuse where no process runs."""
-    raise Refusal(409, "Only a running Signalbox sends push notifications: `signalbox run`.")
+    raise Refusal(409, marked("Only a running Signalbox sends push notifications: `signalbox run`."))
 
 
 def no_files() -> FileTransfer:
     """Refuse where no process runs."""
-    raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
+    raise Refusal(409, marked("Only a running Signalbox has files of rooms: `signalbox run`."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from bot.operator.lookups import titles
 from bot.operator.views import View
 from runtime.contract import Address, Body, Clicked, Role, Signal
 from runtime.http.errors import Refusal
+from runtime.text.words import marked
 from runtime.timeline.trail import Thing
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -89,11 +90,18 @@ def word_of(kind: type[Word], text: str) -> Word | None:
     try:
         return kind(text)
     except ValueError:
-        raise Refusal(400, f'"{text}" isn\'t one of: {", ".join(kind)}.') from None
+        raise Refusal(
+            400, marked('"{text}" isn\'t one of: {words}.').format(text=text, words=", ".join(kind))
+        ) from None
 
 
 def role_of(text: str) -> Role:
     try:
         return Role[text.upper()]
     except KeyError:
-        raise Refusal(400, f'"{text}" is not a role. Roles are {", ".join(role.word for role in Role)}.') from None
+        raise Refusal(
+            400,
+            marked('"{text}" is not a role. Roles are {roles}.').format(
+                text=text, roles=", ".join(role.word for role in Role)
+            ),
+        ) from None

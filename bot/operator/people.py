@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from bot.accounts.naming import Named
@@ -20,22 +20,45 @@ from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
 from runtime.text.naming import fault_of_name, is_identity
+from runtime.text.words import listed, marked, say, say_many, several
 
-WAITS_NO_MORE: Final = (
+WAITS_NO_MORE: Final = marked(
     "They don't wait any more: somebody was faster, or their code has expired. It's made anew when they write again."
 )
-MERGED_WORDS: Final = {
-    "accounts": ("account or way to sign in", "accounts and ways to sign in"),
-    "messages": ("message", "messages"),
-    "runs": ("piece of work", "pieces of work"),
-    "schedules": ("schedule", "schedules"),
-    "tasks": ("task", "tasks"),
-    "triggers": ("trigger", "triggers"),
-    "questions": ("question they caused", "questions they caused"),
-    "votes": ("vote", "votes"),
-    "grants": ("standing permission they gave", "standing permissions they gave"),
-    "ratings": ("rating of an answer", "ratings of answers"),
-    "memories": ("memory", "memories"),
+TWO_NAMES: Final = marked("Name two people: one is merged into the other.")
+NOBODY_NAMED: Final = marked('There is nobody named "{name}".')
+TAKEN_NAME: Final = marked(
+    'There is already somebody called "{new}". To make the two one person, choose "Same person as…" on their page, or use '
+    "`signalbox people merge`."
+)
+NO_IDENTITY: Final = marked('"{identity}" is not an identity such as telegram:1001.')
+TAKEN_ALREADY: Final = marked('"{name}" or one of the identities is already taken.')
+ONLY_OWNER: Final = marked("{name} is the only owner. Make somebody else an owner first.")
+UNKEPT_NAME: Final = marked("That name can't be kept: it holds what mustn't be stored ({found}). Choose another one.")
+IN_SETTINGS_ANEW: Final = marked(
+    "The settings name {name} in {places}. Write {new} there, run `signalbox reload`, and try again."
+)
+IN_SETTINGS: Final = marked(
+    "The settings name {name} in {places}. Take them out there, run `signalbox reload`, and try again."
+)
+OWNER_BY_SETTINGS: Final = marked(
+    "The settings name {name} in {places}. Make {new} an owner first, or take {name} out there, run `signalbox reload`, "
+    "and try again."
+)
+MERGED_WORDS: Final[Mapping[str, Callable[[int], str]]] = {
+    "accounts": lambda n: say_many("{number} account or way to sign in", "{number} accounts and ways to sign in", n),
+    "messages": lambda n: several(n, "message"),
+    "runs": lambda n: say_many("{number} piece of work", "{number} pieces of work", n),
+    "schedules": lambda n: several(n, "schedule"),
+    "tasks": lambda n: several(n, "task"),
+    "triggers": lambda n: several(n, "trigger"),
+    "questions": lambda n: say_many("{number} question they caused", "{number} questions they caused", n),
+    "votes": lambda n: several(n, "vote"),
+    "grants": lambda n: say_many(
+        "{number} standing permission they gave", "{number} standing permissions they gave", n
+    ),
+    "ratings": lambda n: say_many("{number} rating of an answer", "{number} ratings of answers", n),
+    "memories": lambda n: say_many("{number} memory", "{number} memories", n),
 }
 """What a merge moves, one and several, by the store's word for it."""
 
@@ -50,32 +73,41 @@ class Roster:
 
     async def rename(self, name: str, new: str) -> View:
         new = new_name(new, self._context.door())
-        self._keep_settings_true(name, f"Write {new} there")
+        self._keep_settings_true(name, IN_SETTINGS_ANEW, new=new)
         made = done(await self._store.people.rename(name, new, actor=self._actor.name), name, new=new)
-        return _told(made, f"{name} is now called {made.name}.")
+        return _told(made, say("{name} is now called {new}.", name=name, new=made.name))
 
     async def sign_out(self, name: str) -> View:
         made = done(await self._store.people.sign_out(name, actor=self._actor.name), name)
         self._context.notifier.notify(PEOPLE)
-        return _told(made, f"{name} is signed out everywhere. Their link no longer works.")
+        return _told(made, say("{name} is signed out everywhere. Their link no longer works.", name=name))
 
     async def remove(self, name: str) -> View:
         known = await self._store.people.person_named(name)
-        self._keep_settings_true(name, "Take them out there", known.identities if known else ())
+        self._keep_settings_true(name, IN_SETTINGS, known.identities if known else ())
         made = done(await self._store.people.remove(name, actor=self._actor.name), name)
         self._context.notifier.notify(PEOPLE)
-        return _told(made, f"{name} is removed. What they said stays in the conversations and in the audit.")
+        return _told(
+            made, say("{name} is removed. What they said stays in the conversations and in the audit.", name=name)
+        )
 
     async def merge(self, name: str, into: str) -> View:
         if name == into:
-            raise Refusal(400, "Name two people: one is merged into the other.")
+            raise Refusal(400, TWO_NAMES)
         other = await self._check_merge(name, into)
         if other is Role.OWNER:
             must_be_confirmed(self._context, self._actor)
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._context.notifier.notify(PEOPLE)
-        return _told(made, f"{name} and {into} are now one person: {made.name} ({made.role.word}).")
+        words = say(
+            "{name} and {into} are now one person: {kept} ({role}).",
+            name=name,
+            into=into,
+            kept=made.name,
+            role=say(made.role.word),
+        )
+        return _told(made, words)
 
     async def merging(self, name: str, into: str) -> View:
         """Numbers of what would move, and sentences about what wouldn't."""
@@ -86,7 +118,9 @@ class Roster:
             raise AssertionError("unreachable")
         who, other = told.person, told.into
         moves = [
-            {"what": MERGED_WORDS[word][count != 1], "count": count} for word, count in told.moves.items() if count
+            {"what": word, "count": count, "words": MERGED_WORDS[word](count)}
+            for word, count in told.moves.items()
+            if count
         ]
         return {
             "name": who.name,
@@ -98,21 +132,20 @@ class Roster:
 
     async def _check_merge(self, name: str, into: str) -> Role | None:
         """The role of `into`. An account that the settings make an owner must not make one of somebody else at the next start."""
-        self._keep_settings_true(name, f"Write {into} there")
+        self._keep_settings_true(name, IN_SETTINGS_ANEW, new=into)
         who, other = await self._store.people.person_named(name), await self._store.people.person_named(into)
         if who is not None and other is not None and other.person.role is not Role.OWNER:
-            self._keep_settings_true(name, f"Make {into} an owner first, or take {name} out there", who.identities)
+            self._keep_settings_true(name, OWNER_BY_SETTINGS, who.identities, new=into)
         return other.person.role if other else None
 
     async def _missing(self, *names: str) -> Sequence[str]:
         """Names that no person has; all of them if somebody has just got one."""
         return [name for name in names if await self._store.people.person_named(name) is None] or names
 
-    def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:
+    def _keep_settings_true(self, name: str, told: str, identities: Sequence[str] = (), *, new: str = "") -> None:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
         if places := self._context.written(name, identities):
-            where = " and ".join(places)
-            raise Refusal(409, f"The settings name {name} in {where}. {fix}, run `signalbox reload`, and try again.")
+            raise Refusal(409, say(told, name=name, places=listed(places), new=new))
 
 
 def new_name(text: str, door: Door) -> str:
@@ -122,25 +155,30 @@ def new_name(text: str, door: Door) -> str:
         raise Refusal(400, fault)
     checked = door.check(name, Gate.MESSAGE_IN)
     if checked.text != name:
-        found = ", ".join(one.name for one in checked.findings) or "the leak guard failed"
-        raise Refusal(400, f"That name can't be kept: it holds what mustn't be stored ({found}). Choose another one.")
+        found = ", ".join(one.name for one in checked.findings) or say("the leak guard failed")
+        raise Refusal(400, say(UNKEPT_NAME, found=found))
     return name
 
 
 def _left(who: Person, other: Person) -> list[str]:
     """Sentences about what a merge doesn't move."""
-    told = [f"The name {who.name} goes. {other.name} is the name of both from then on."]
+    names = {"name": who.name, "into": other.name}
+    told = [say("The name {name} goes. {into} is the name of both from then on.", **names)]
     if who.role is not other.role:
-        told += [f"The role {who.role.word} of {who.name} goes. Both accounts have the role {other.role.word}."]
+        roles = {"role": say(who.role.word), "kept": say(other.role.word)}
+        told += [say("The role {role} of {name} goes. Both accounts have the role {kept}.", **names, **roles)]
     return [
         *told,
-        f"The link of {who.name} stops working, and {who.name}'s pages that are open by it close.",
-        "Of two votes on one question, two marks of one conversation and two values of one memory, one stays.",
-        f"If {other.name} has a time zone, it counts. Budgets are counted anew, from what both have used.",
-        f"An absence of {who.name} ends.",
-        f"The audit keeps what was done as {who.name} under that name, and so do messages that name them. "
-        "API tokens belong to programs, and stay as they are.",
-        "It can't be undone.",
+        say("The link of {name} stops working, and {name}'s pages that are open by it close.", **names),
+        say("Of two votes on one question, two marks of one conversation and two values of one memory, one stays."),
+        say("If {into} has a time zone, it counts. Budgets are counted anew, from what both have used.", **names),
+        say("An absence of {name} ends.", **names),
+        say(
+            "The audit keeps what was done as {name} under that name, and so do messages that name them. "
+            "API tokens belong to programs, and stay as they are.",
+            **names,
+        ),
+        say("It can't be undone."),
     ]
 
 
@@ -154,14 +192,15 @@ def done(made: Person | Unmoved, *names: str, new: str = "") -> Person:
         case Person():
             return made
         case Unmoved.NOBODY:
-            nobody = " or ".join(f'"{name}"' for name in names)
-            raise Refusal(404, f"There is nobody named {nobody}.")
+            if len(names) == 1:
+                raise Refusal(404, say(NOBODY_NAMED, name=names[0]))
+            raise Refusal(404, say('There is nobody named "{name}" or "{other}".', name=names[0], other=names[1]))
         case Unmoved.TAKEN:
-            raise Refusal(409, f'There is already somebody called "{new}". To merge the two: signalbox people merge')
+            raise Refusal(409, say(TAKEN_NAME, new=new))
         case Unmoved.THEMSELVES:
-            raise Refusal(400, "Name two people: one is merged into the other.")
+            raise Refusal(400, TWO_NAMES)
         case Unmoved.LAST_OWNER:
-            raise Refusal(409, f"{names[0]} is the only owner. Make somebody else an owner first.")
+            raise Refusal(409, say(ONLY_OWNER, name=names[0]))
 
 
 @by_role
@@ -175,13 +214,13 @@ class PeopleApi(PartialApi):
         name = new_name(name, self._context.door())
         wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
-            raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
+            raise Refusal(400, say(NO_IDENTITY, identity=wrong))
         if role_of(role) is Role.OWNER:
             must_be_confirmed(self._context, self.actor)
         given = [Identity(identity) for identity in identities]
         person = await self._store.people.add_person(name, role_of(role), given, actor=self.actor.name)
         if person is None:
-            raise Refusal(409, f'"{name}" or one of the identities is already taken.')
+            raise Refusal(409, say(TAKEN_ALREADY, name=name))
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
@@ -223,8 +262,9 @@ class PeopleApi(PartialApi):
     async def _told_paired(self, made: Paired) -> View:
         for address in (made.address, *made.cards):
             self._context.nudge(address)
-        told = f"{made.identity} is now {made.person.name} ({made.person.role.word})"
-        return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
+        who, role = made.person.name, say(made.person.role.word)
+        told = say("Paired: {identity} is now {name} ({role}).", identity=made.identity, name=who, role=role)
+        return {**await self._person(who), "identity": made.identity, "told": told}
 
     async def link(self, name: str, at: str = "") -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
@@ -234,9 +274,9 @@ class PeopleApi(PartialApi):
             must_be_confirmed(self._context, self.actor)
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
-            raise Refusal(404, f'There is nobody named "{name}".')
+            raise Refusal(404, say(NOBODY_NAMED, name=name))
         self._context.notifier.notify(PEOPLE)
-        told = f"Here's the new link of {name}. It's shown only now; their old one no longer works."
+        told = say("Here's the new link of {name}. It's shown only now; their old one no longer works.", name=name)
         return {"name": name, **address_of(f"/link/{token}", self._context.public_url, at), "told": told}
 
     async def let_in(self, identity: str, name: str = "", role: str = "") -> View:
@@ -256,7 +296,8 @@ class PeopleApi(PartialApi):
             raise Refusal(404, WAITS_NO_MORE)
         for address in rooms:
             self._context.nudge(address)
-        return {"identity": identity, "state": "refused", "told": f"{identity} is refused, and has been told so."}
+        told = say("{identity} is refused, and has been told so.", identity=identity)
+        return {"identity": identity, "state": "refused", "told": told}
 
     async def merging(self, name: str, into: str) -> View:
         """Tell what a merge would do, and change nothing."""
@@ -271,9 +312,9 @@ class PeopleApi(PartialApi):
     async def end_session(self, name: str, session: str) -> View:
         """Sign somebody out in one browser."""
         if not await self._store.people.end_session(name, session, actor=self.actor.name):
-            raise Refusal(404, f"{name} isn't signed in there any more.")
+            raise Refusal(404, say("{name} isn't signed in there any more.", name=name))
         self._context.notifier.notify(PEOPLE)
-        return {"name": name, "session": session, "told": f"{name} is signed out in that browser."}
+        return {"name": name, "session": session, "told": say("{name} is signed out in that browser.", name=name)}
 
     async def rename_person(self, name: str, new: str) -> View:
         return await self._roster.rename(name, new)
@@ -296,13 +337,13 @@ class PeopleApi(PartialApi):
     async def _person(self, name: str) -> View:
         known = await self._store.people.person_named(name)
         if known is None:
-            raise Refusal(404, f'There is nobody named "{name}".')
+            raise Refusal(404, say(NOBODY_NAMED, name=name))
         return person_view(known)
 
     async def _keep_an_owner(self, name: str, role: Role) -> None:
         owners = [known.person.name for known in await self._store.people.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
-            raise Refusal(409, f"{name} is the only owner. Make somebody else an owner first.")
+            raise Refusal(409, say(ONLY_OWNER, name=name))
 
 
 def person_view(known: Known) -> View:

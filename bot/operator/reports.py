@@ -45,6 +45,7 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import BackgroundTask, DeliveryRow
 from runtime.store.store import Store
+from runtime.text.words import marked
 from tools.reports import MayRead, Naming, report_tools
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class ReportOperations:
         sheet = await self._sheet(name, options)
         rooms = tuple(dict.fromkeys([await self._room(room) for room in to]))
         if not rooms:
-            raise Refusal(400, "A report needs a room: write it as `--to slack:work/C1`.").of_field("to")
+            raise Refusal(400, marked("A report needs a room: write it as `--to slack:work/C1`.")).of_field("to")
         for room in rooms:
             if why := await self.reach(room):
                 raise Refusal(409, f"{self.named(room)}: {why}").of_field("to")
@@ -171,7 +172,7 @@ class ReportOperations:
         made = await self.store.schedules.occurrences(ScheduleId(report_id), limit=1)
         report = made[0].report if made else None
         if report is None:
-            raise Refusal(404, f"There is no report {report_id}.")
+            raise Refusal(404, marked("There is no report {report_id}.").format(report_id=report_id))
         rooms = [self.named(address) for address in report.to]
         state, why = await self._how(made[0])
         counts = {"shown": made[0].shown, "wanted": len(rooms)}
@@ -222,7 +223,9 @@ class ReportOperations:
         except Retryable as error:
             raise Refusal(409, f"--to: {error}").of_field("to") from error
         if found is None:
-            words = f'--to: "{text}": no account here is called that, or it has not been connected yet.'
+            words = marked('--to: "{text}": no account here is called that, or it has not been connected yet.').format(
+                text=text
+            )
             raise Refusal(400, words).of_field("to")
         return found
 
@@ -266,7 +269,12 @@ class ReportOperations:
 
     async def _called(self, tool: str, arguments: Mapping[str, Any], actor: Actor) -> str:
         if tool not in self.tools:
-            raise Refusal(422, f"This report calls {tool}, so it can't only be printed. Show it in a room with --to.")
+            raise Refusal(
+                422,
+                marked("This report calls {tool}, so it can't only be printed. Show it in a room with --to.").format(
+                    tool=tool
+                ),
+            )
         nowhere = ToolContext(Path(), SessionKey(""), RunId(""), "", requester=actor.person)
         try:
             return await self.tools[tool].call(arguments, nowhere)

@@ -32,6 +32,7 @@ from runtime.contract import (
 )
 from runtime.errors import Retryable, ToolRetry
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say_to_reader
 
 AHEAD: Final = 5
 BACK: Final = 20
@@ -92,7 +93,7 @@ class ScheduleOperations:
         actor.must_be(Role.OPERATOR)
         wish = await self._wanted(fields)
         if not wish.to:
-            words = "`to` is missing. Name the room for the report, such as web:main/reports."
+            words = marked("`to` is missing. Name the room for the report, such as web:main/reports.")
             raise Refusal(400, words).of_field("to")
         with refused(409):
             return self._view(await self.timetable.add(wish, asker(actor)))
@@ -119,19 +120,33 @@ class ScheduleOperations:
         found = await self._find(name, actor)
         with refused(409):
             await self.timetable.remove(found.id, asker(actor))
-        return {"id": found.id, "name": found.name, "state": "removed", "told": f"Removed: {found.name}."}
+        return {
+            "id": found.id,
+            "name": found.name,
+            "state": "removed",
+            "told": marked("Removed: {name}.").format(name=found.name),
+        }
 
     async def run(self, name: str, actor: Actor) -> View:
         """One occurrence, now."""
         found = await self._find(name, actor)
         with refused(409):
             begun = await self.timetable.run_now(found.id, asker(actor))
-        return {**self._occurrence(begun), "name": found.name, "told": f"Started: {found.name}."}
+        return {
+            **self._occurrence(begun),
+            "name": found.name,
+            "told": marked("Started: {name}.").format(name=found.name),
+        }
 
     async def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
         """Request that `fields` make, for a new one or as a change of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
-            raise Refusal(400, f"There is no field `{unknown}`. The fields are: {', '.join(sorted(FIELDS))}.")
+            raise Refusal(
+                400,
+                marked("There is no field `{unknown}`. The fields are: {fields}.").format(
+                    unknown=unknown, fields=", ".join(sorted(FIELDS))
+                ),
+            )
         words = self.words_in(fields)
         task, terms = (old.task, old.terms) if old else (None, Terms())
         to = await self.rooms_in(fields.get("to"))
@@ -145,7 +160,7 @@ class ScheduleOperations:
         """A list of addresses, or a text with commas or blanks between them."""
         names = given.replace(",", " ").split() if isinstance(given, str) else given or []
         if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise Refusal(400, "`to` must be a list of addresses, such as slack:work/C1.").of_field("to")
+            raise Refusal(400, marked("`to` must be a list of addresses, such as slack:work/C1.")).of_field("to")
         return [await self._room(name) for name in names]
 
     async def _room(self, text: str) -> Address:
@@ -156,7 +171,7 @@ class ScheduleOperations:
         except Retryable as error:
             raise Refusal(409, str(error)).of_field("to") from error
         if found is None:
-            words = f"No account here serves {text}, or that account hasn't connected yet."
+            words = marked("No account here serves {text}, or that account hasn't connected yet.").format(text=text)
             raise Refusal(409, words).of_field("to")
         return found
 
@@ -168,7 +183,7 @@ class ScheduleOperations:
             "name": one.name,
             "state": one.state,
             "reason": self.mask(one.reason),
-            "when": self.timetable.words(one),
+            "when": self.timetable.words(one, say_to_reader),
             "when_text": one.when_text,
             "zone": str(self.timetable.clocks(one)),
             "next": [at(instant) for instant in self.timetable.upcoming(one, AHEAD)],
@@ -224,7 +239,7 @@ def refused(status: int) -> Iterator[None]:
 def text_in(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name) or ""
     if not isinstance(value, str):
-        raise Refusal(400, f"`{name}` must be text.").of_field(name)
+        raise Refusal(400, marked("`{name}` must be text.").format(name=name)).of_field(name)
     return value
 
 
@@ -233,21 +248,26 @@ def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
     given = [name for name in KINDS if text_in(fields, name).strip()]
     options = fields.get("options") or {}
     if not isinstance(options, dict):
-        raise Refusal(400, "`options` must be an object.")
+        raise Refusal(400, marked("`options` must be an object."))
     if len(given) > 1:
-        raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given. Keep one of them.").of_field(given[1])
+        raise Refusal(
+            400, marked("`{one}` and `{other}` are both given. Keep one of them.").format(one=given[0], other=given[1])
+        ).of_field(given[1])
     if given:
         return _task(given[0], text_in(fields, given[0]), options, old)
     if not (options and old):
         return None
     if old.kind is TaskKind.PROMPT:
-        raise Refusal(400, "`options` only go with a template or a report. Remove them.")
+        raise Refusal(400, marked("`options` only go with a template or a report. Remove them."))
     return replace(old, options={**old.options, **options})
 
 
 def _task(name: str, text: str, options: Mapping[str, Json], old: Task | None) -> Task:
     if name == "report" and text not in (known := reports()):
-        raise Refusal(400, f'There is no report "{text}". The reports are: {", ".join(known)}.').of_field(name)
+        raise Refusal(
+            400,
+            marked('There is no report "{text}". The reports are: {known}.').format(text=text, known=", ".join(known)),
+        ).of_field(name)
     if name == "template":
         _check_template(text)
     kind = KINDS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -17,13 +18,17 @@ from runtime.http import bodies
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.store.web_push.subscriptions import Browser
+from runtime.text.words import language, marked, say
 
 HERE_FOR: Final = timedelta(seconds=45)
 """How long somebody is taken to look at the page after it said so; it says so twice in that time."""
 SEEN_MOST: Final = 100
-TURNED_OFF: Final = "Notifications are off here. An operator turns them on with `[push]` in the settings."
-NO_LIBRARY: Final = "Notifications need a library that isn't installed here. An operator installs it with `pip install 'signalbox-bot[push]'`, and starts Signalbox again."
-NO_SESSION: Final = (
+TURNED_OFF: Final = marked("Notifications are off here. An operator turns them on with `[push]` in the settings.")
+NO_LIBRARY: Final = marked(
+    "Notifications need a library that isn't installed here. An operator installs it with "
+    "`pip install 'signalbox-bot[push]'`, and starts Signalbox again."
+)
+NO_SESSION: Final = marked(
     "You are signed in by a proxy, which doesn't tell when you sign out. Open a link of your own to get notifications."
 )
 
@@ -53,7 +58,7 @@ class PushRoutes:
         trouble = self._trouble(request)
         key = "" if trouble or self._vapid is None else self._vapid().public_key
         told = self._vapid is not None and await self._store.web_push.has_browser(visitor.person.id)
-        return web.json_response({"on": self._vapid is not None, "key": key, "trouble": trouble, "told": told})
+        return web.json_response({"on": self._vapid is not None, "key": key, "trouble": say(trouble), "told": told})
 
     async def keep(self, request: web.Request) -> web.Response:
         """Tell this browser from now on. The same one again only brings its keys."""
@@ -62,7 +67,7 @@ class PushRoutes:
         if trouble := self._trouble(request):
             raise Refusal(409, trouble)
         try:
-            address = BrowserAddress.of_browser(body)
+            address = replace(BrowserAddress.of_browser(body), language=language())
         except ValueError as error:
             raise Refusal(400, str(error)) from error
         name = digest(address.endpoint)

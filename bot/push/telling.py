@@ -28,6 +28,7 @@ from runtime.guard.sealing import Unsealable
 from runtime.store.protocol import Duty
 from runtime.store.web_push.store import ToTell, WebPushStore
 from runtime.store.web_push.subscriptions import Browser, subject_of
+from runtime.text.words import said_in
 
 TELL_ROLE: Final = "browser notifications"
 WEB_PUSH_TOOL: Final = "web_push"
@@ -124,13 +125,14 @@ class BrowserTelling:
             await self._store.browser_lost(one.browser.id, "Its address was sealed with another key.")
             return
         now = self._now()
-        news = [
-            *(
-                (subject_of(ask.approval.id), words.of_question(ask, self._said, now), words.lasts(ask, now))
-                for ask in one.questions
-            ),
-            *((said.subject, words.of_mention(said), words.MENTION_TTL) for said in one.mentions),
-        ]
+        with said_in(address.language):
+            news = [
+                *(
+                    (subject_of(ask.approval.id), words.of_question(ask, self._said, now), words.lasts(ask, now))
+                    for ask in one.questions
+                ),
+                *((said.subject, words.of_mention(said), words.MENTION_TTL) for said in one.mentions),
+            ]
         for subject, told, lasts in news[:TOLD_AT_ONCE]:
             if not await self._store.begin_telling(duty, one.browser.id, subject):
                 return

@@ -51,6 +51,8 @@ class BrowserAddress:
     endpoint: str = field(repr=False)
     p256dh: str = field(repr=False)
     auth: str = field(repr=False)
+    language: str = ""
+    """Of what is said there: that of its reader, as they last opened the page."""
 
     def __post_init__(self) -> None:
         """Check all that the libraries which sign and seal would fail at later: people send what they like."""

@@ -15,15 +15,16 @@ from runtime.contract import ApprovalKind
 from runtime.domain.approvals import asked_in_private
 from runtime.store.web_push.store import Mention
 from runtime.text.glyphs import clip, visible
+from runtime.text.words import marked, say
 
 Words = Literal["short", "full"]
 NOTICE_TITLE_MAX_CHARS: Final = 120
-NEEDS_APPROVAL: Final = "A question waits for your approval."
-NEEDS_ANSWER: Final = "A question waits for your answer."
-WAS_MENTIONED: Final = "You were mentioned."
-ASKS: Final = "{requester} needs approval for {tool} in {room}."
-ASKS_NOWHERE: Final = "{requester} needs approval for {tool}."
-SOMEBODY: Final = "The agent"
+NEEDS_APPROVAL: Final = marked("A question waits for your approval.")
+NEEDS_ANSWER: Final = marked("A question waits for your answer.")
+WAS_MENTIONED: Final = marked("You were mentioned.")
+ASKS: Final = marked("{requester} needs approval for {tool} in {room}.")
+ASKS_NOWHERE: Final = marked("{requester} needs approval for {tool}.")
+SOMEBODY: Final = marked("The agent")
 MENTION_TTL: Final = timedelta(hours=12)
 TTL_MAX: Final = timedelta(days=28)
 """Longest time that push services keep a message for a browser that is off."""
@@ -34,18 +35,18 @@ def of_question(question: OpenQuestion, words: Words, now: datetime) -> dict[str
     shown = inbox.waiting(question, now)
     link = f"/#/approvals/{quote(shown.id, safe='')}"
     if shown.kind in (ApprovalKind.ANSWER, ApprovalKind.PERSON):
-        return {"kind": "approval", "title": NEEDS_ANSWER, "link": link}
+        return {"kind": "approval", "title": say(NEEDS_ANSWER), "link": link}
     if words == "short" or not asked_in_private(question.approval):
-        return {"kind": "approval", "title": NEEDS_APPROVAL, "link": link}
-    known = {"requester": _name(shown.requester) or SOMEBODY, "tool": _name(shown.tool), "room": _name(shown.room)}
-    title = (ASKS if shown.room else ASKS_NOWHERE).format(**known)
+        return {"kind": "approval", "title": say(NEEDS_APPROVAL), "link": link}
+    known = {"requester": _name(shown.requester) or say(SOMEBODY), "tool": _name(shown.tool), "room": _name(shown.room)}
+    title = say(ASKS if shown.room else ASKS_NOWHERE, **known)
     return {"kind": "approval", "title": clip(title, NOTICE_TITLE_MAX_CHARS), "link": link}
 
 
 def of_mention(mention: Mention) -> dict[str, str]:
     return {
         "kind": "mention",
-        "title": WAS_MENTIONED,
+        "title": say(WAS_MENTIONED),
         "link": f"/#{mention.address.room}/{quote(mention.delivery, safe='')}.1",  # parts count from one
     }
 

@@ -23,6 +23,7 @@ from runtime.contract import (
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Gate
 from runtime.store.store import Store
+from runtime.text.words import Say, plainly
 from tools.kit.rooms import Rooms
 from tools.schedules import schedule_tools
 
@@ -65,9 +66,14 @@ class LateTimetable:
         return await self._own.change(schedule, self._cleaned(wanted, asker), asker)
 
     async def foresee(
-        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+        self,
+        wanted: ScheduleRequest,
+        asker: Asker,
+        schedule: ScheduleId | None = None,
+        count: int = 5,
+        say: Say = plainly,
     ) -> Foreseen:
-        return await self._own.foresee(self._cleaned(wanted, asker), asker, schedule, count)
+        return await self._own.foresee(self._cleaned(wanted, asker), asker, schedule, count, say)
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         return await self._own.find(name, asker)
@@ -94,8 +100,8 @@ class LateTimetable:
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         return self._own.upcoming(schedule, count)
 
-    def words(self, schedule: Schedule) -> str:
-        return self._own.words(schedule)
+    def words(self, schedule: Schedule, say: Say = plainly) -> str:
+        return self._own.words(schedule, say)
 
     def clocks(self, schedule: Schedule) -> tzinfo:
         return self._own.clocks(schedule)

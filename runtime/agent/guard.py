@@ -16,6 +16,7 @@ from typing import Final
 from runtime.contract import Call
 from runtime.domain.ids import digest
 from runtime.domain.transcript import ERROR, OURS
+from runtime.text.words import marked
 
 CYCLE_LENGTHS: Final = (2, 3)
 CYCLE_ROUNDS: Final = 3
@@ -148,7 +149,7 @@ def key_of(call: Call) -> str:
 
 def tripped() -> str:
     """Last words of a run that goes round in circles."""
-    return (
+    return marked(
         "I stopped: I was making the same calls again and again without getting anywhere. What I've done so far is above. "
         "Tell me what to try instead."
     )

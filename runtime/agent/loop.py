@@ -69,21 +69,23 @@ from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
 from runtime.text.outside import sources_in
-from runtime.text.words import AT_PLACE
+from runtime.text.words import AT_PLACE, marked
 from runtime.workspace.outside_files import note_outside
 from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
-NO_ROOM: Final = (
-    "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
-    "to start fresh. Everything said stays here to read."
+NO_ROOM: Final = marked(
+    "This conversation no longer fits into the model, not even its summary. Write /compact "
+    "to condense what it can, or /new to start fresh. Everything said stays here to read."
 )
 WAITING: Final = (StepState.ASKED, StepState.HANDED)
 """States of a call that is in the hands of others."""
-STOPPED: Final = "Stopped here."
-EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
+STOPPED: Final = marked("Stopped here.")
+STOPPED_WITHIN: Final = marked("*Stopped here.*")
+STOPPED_AFTER: Final = marked("Stopped here. `{tool}` was already running, so I let it finish.")
+EMPTY_REPLY: Final = marked("The model gave no answer. Please ask again, perhaps in other words.")
 
 
 class Outlet(Protocol):
@@ -418,7 +420,7 @@ class AgentLoop:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
-            raise ModelFailed(f"The model gave no answer within {limit}.") from None
+            raise ModelFailed(marked("The model gave no answer within {limit}.").format(limit=limit)) from None
         run.model = reply.choice.model
         if parts.sent and not reply.choice.instead_of:
             self.condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
@@ -570,17 +572,17 @@ def is_on_its_own_account(run: LiveRun, call: Call) -> bool:
 
 def too_long(iterations: int) -> str:
     """Last words of a run that comes to no end."""
-    return (
-        f"I stopped after {iterations} steps without finishing. What I've done so far is above. "
+    return marked(
+        "I stopped after {number} steps without finishing. What I've done so far is above. "
         "Tell me to continue, or give me a smaller task."
-    )
+    ).format(number=iterations)
 
 
 def stopped(said: str, after: str) -> str:
     """The last words of a stopped run: what it had written stays, and a tool that could not be cut short is named."""
     if said.strip():
-        return f"{said.rstrip()}\n\n*Stopped here.*"
-    return f"{STOPPED} `{after}` was already running, so I let it finish." if after else STOPPED
+        return f"{said.rstrip()}\n\n{STOPPED_WITHIN}"
+    return STOPPED_AFTER.format(tool=after) if after else STOPPED
 
 
 def overtaken_note() -> str:

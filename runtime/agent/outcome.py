@@ -28,6 +28,7 @@ from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery
+from runtime.text.retold import retold
 from runtime.workspace.handing_over import PlacedFile, hand_over
 from runtime.workspace.workspaces import WorkspaceFolders
 
@@ -76,6 +77,18 @@ class LongText:
         return FileRef(NAME, path, size)
 
 
+def in_its_language(state: RunState, text: str) -> str:
+    """Last words as their room reads them: of a run that didn't answer they are ours, and of a stopped one the last paragraph."""
+    match state:
+        case RunState.FAILED:
+            return retold(text)
+        case RunState.STOPPED:
+            said, gap, ours = text.rpartition("\n\n")
+            return f"{said}{gap}{retold(ours)}"
+        case _:
+            return text
+
+
 class RunOutcome:
     """Makes them; nothing is stored here. `reporting` makes the deliveries of scheduled runs."""
 
@@ -100,6 +113,7 @@ class RunOutcome:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, files)
         if (claim.job or claim.task) and state is RunState.FAILED:
             return []
+        text = in_its_language(state, text)
         text = told_end(claim.task.title, state, text) if claim.task else text
         if len(files) < len(run.files):
             text = f"{text}\n\n{left_behind(run.files, files)}"

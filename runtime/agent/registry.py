@@ -15,6 +15,7 @@ from runtime.context.window import Window
 from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import ModelFailed
+from runtime.text.words import marked
 from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
@@ -103,4 +104,4 @@ class Missing:
     name: str
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        raise ModelFailed(f"There is no longer an agent called {self.name} here.")
+        raise ModelFailed(marked("There is no longer an agent called {name} here.").format(name=self.name))

@@ -56,6 +56,7 @@ from runtime.policy.tool_forms import warning
 from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound, clip, visible
+from runtime.text.words import marked
 from runtime.workspace.whole_texts import WholeTexts
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ T = TypeVar("T")
 log = structlog.get_logger("agent")
 
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
-PARTLY_HIDDEN: Final = "What is hidden here as a secret runs with the call. Say yes only if you know it."
+PARTLY_HIDDEN: Final = marked("What is hidden here as a secret runs with the call. Say yes only if you know it.")
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 ASKED_BY: Final = 'Interceptor "'
 """Stands in what a card says of a call that an interceptor has asked about: no standing yes answers it."""

@@ -8,6 +8,7 @@ from datetime import time
 from typing import Final
 
 from runtime.calendar.errors import WhenError, quoted
+from runtime.text.words import marked
 
 CLOCK_EXAMPLES: Final = '"9:30", "9am", "21:00" or "noon"'
 NAMED_TIMES: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
@@ -40,8 +41,8 @@ def time_of(text: str) -> time:
         return NAMED_TIMES[text]
     found = CLOCK.fullmatch(text)
     if not found:
-        raise WhenError(f"{quoted(text)} is not a time of day", CLOCK_EXAMPLES)
+        raise WhenError(marked("{text} is not a time of day").format(text=quoted(text)), CLOCK_EXAMPLES)
     hour, minute, half = int(found["hour"]), int(found["minute"] or 0), (found["half"] or "")[:1]
     if minute > 59 or hour > 23 or (half and not 1 <= hour <= 12):
-        raise WhenError(f"{quoted(text)} isn't a valid time", CLOCK_EXAMPLES)
+        raise WhenError(marked("{text} isn't a valid time").format(text=quoted(text)), CLOCK_EXAMPLES)
     return time(hour % 12 + (12 if half == "p" else 0) if half else hour, minute)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from runtime.calendar.errors import WhenError, quoted
+from runtime.text.words import marked
 
 CRON_EXAMPLE: Final = '"0 9 * * 1-5" is 09:00 on weekdays'
 SUNDAY: Final = 7
@@ -95,9 +96,9 @@ class Field:
 FIELDS: Final = (
     Field("minute", 0, 59, '"*/15 * * * *"'),
     Field("hour", 0, 23, '"0 8-18/2 * * *"'),
-    Field("day of the month", 1, 31, '"0 9 1,15 * *"'),
+    Field(marked("day of the month"), 1, 31, '"0 9 1,15 * *"'),
     Field("month", 1, 12, '"0 9 1 jan-jun *"', {name: number for number, name in enumerate(MONTHS, 1)}),
-    Field("day of the week", 0, 7, '"0 9 * * mon-fri"', {name: number for number, name in enumerate(WEEKDAYS)}),
+    Field(marked("day of the week"), 0, 7, '"0 9 * * mon-fri"', {name: number for number, name in enumerate(WEEKDAYS)}),
 )
 
 
@@ -151,9 +152,14 @@ def _place(item: str) -> tuple[int, int]:
 
 def _nickname(words: Sequence[str]) -> list[str]:
     if words[0] == "@reboot":
-        raise WhenError("@reboot isn't a time: nothing here runs because a machine starts", "@daily")
+        raise WhenError(marked("@reboot isn't a time: nothing here runs because a machine starts"), "@daily")
     if len(words) > 1 or words[0] not in NICKNAMES:
-        raise WhenError(f"{quoted(' '.join(words))} isn't one of {', '.join(NICKNAMES)}", "@daily")
+        raise WhenError(
+            marked("{words} isn't one of {nicknames}").format(
+                words=quoted(" ".join(words)), nicknames=", ".join(NICKNAMES)
+            ),
+            "@daily",
+        )
     return NICKNAMES[words[0]].split()
 
 
@@ -176,7 +182,11 @@ def _item(field: Field, word: str, item: str) -> str:
         return _written_place(field, item, place)
     found = ITEM.fullmatch(item)
     if not found:
-        reason = f"an item of {quoted(word)} is empty" if not item else f"{quoted(item)} is not understood"
+        reason = (
+            marked("an item of {word} is empty").format(word=quoted(word))
+            if not item
+            else marked("{item} is not understood").format(item=quoted(item))
+        )
         raise _refused(field, reason)
     step = _step(field, item, found["step"])
     if found["star"]:
@@ -236,7 +246,7 @@ def _refuse_mixed(cron: Cron) -> None:
     items = cron.weekday.split(",")
     if any(map(_is_of_month, items)) and (cron.day != "*" or not all(map(_is_of_month, items))):
         raise WhenError(
-            f"{quoted(str(cron))}: a weekday with # or L can't stand beside other days",
+            marked("{cron}: a weekday with # or L can't stand beside other days").format(cron=quoted(str(cron))),
             '"0 9 * * 1#1" is 09:00 on the first Monday of each month',
         )
 
@@ -248,6 +258,8 @@ def _refuse_impossible(cron: Cron) -> None:
         return
     if not values.either and not any(day <= DAYS_IN[month - 1] for day in values.days for month in values.months):
         raise WhenError(
-            f"No year has day {cron.day} of month {cron.month}, so {quoted(str(cron))} never comes",
+            marked("No year has day {day} of month {month}, so {cron} never comes").format(
+                day=cron.day, month=cron.month, cron=quoted(str(cron))
+            ),
             '"0 9 28 2 *" is 28 February, "0 9 1 3 *" the first of March',
         )

@@ -11,6 +11,7 @@ from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import At, Unit, When
 from runtime.calendar.scene import Scene, bounded, count_of, unit_of
 from runtime.calendar.zones import LAST_INSTANT, instant_of, wall_of
+from runtime.text.words import marked
 
 DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
@@ -24,16 +25,23 @@ def instant_said(words: str, zone: ZoneInfo, now: datetime) -> At | None:
         said = datetime.fromisoformat(found[1].upper())
         at = said.astimezone(UTC) if said.tzinfo else instant_of(said, zone)
     except (ValueError, OverflowError) as error:
-        raise WhenError(f"{quoted(words)} is not a date and time", '"2026-12-24T18:00"') from error
+        raise WhenError(
+            marked("{words} is not a date and time").format(words=quoted(words)), '"2026-12-24T18:00"'
+        ) from error
     return _ahead(at, words, zone, now)
 
 
 def _ahead(at: datetime, words: str, zone: ZoneInfo, now: datetime) -> At:
     if at >= LAST_INSTANT:
-        raise WhenError(f"{quoted(words)} doesn't exist in the calendar", '"2026-12-24 at 18:00"')
+        raise WhenError(
+            marked("{words} doesn't exist in the calendar").format(words=quoted(words)), '"2026-12-24 at 18:00"'
+        )
     if at <= now:
         shown = f"{wall_of(now, zone):%Y-%m-%d %H:%M} in {zone.key}"
-        raise WhenError(f"{quoted(words)} is in the past: it's now {shown}", '"tomorrow at 14:30"')
+        raise WhenError(
+            marked("{words} is in the past: it's now {time}").format(words=quoted(words), time=shown),
+            '"tomorrow at 14:30"',
+        )
     return At(at)
 
 
@@ -52,7 +60,9 @@ def on_date(found: re.Match[str], scene: Scene) -> When:
     try:
         day = date.fromisoformat(found[1])
     except ValueError as error:
-        raise WhenError(f"{quoted(found[1])} is not a date", '"2026-12-24 at 18:00"') from error
+        raise WhenError(
+            marked("{words} is not a date").format(words=quoted(found[1])), '"2026-12-24 at 18:00"'
+        ) from error
     return _once(day, scene)
 
 
@@ -60,7 +70,9 @@ def _once(day: date, scene: Scene) -> When:
     try:
         at = instant_of(datetime.combine(day, scene.time()), scene.zone)
     except OverflowError as error:
-        raise WhenError(f"{quoted(scene.words)} doesn't exist in the calendar", '"2026-12-24 at 18:00"') from error
+        raise WhenError(
+            marked("{words} doesn't exist in the calendar").format(words=quoted(scene.words)), '"2026-12-24 at 18:00"'
+        ) from error
     return _ahead(at, scene.words, scene.zone, scene.now)
 
 

@@ -17,6 +17,7 @@ from runtime.calendar.clocks import cut_out
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import MONTH_NAMES, When
 from runtime.calendar.scene import DAY_NAMES, NUMBERS, Scene
+from runtime.text.words import marked
 
 PHRASE_EXAMPLES: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", or as cron "30 9 * * 1-5"'
 LAST_WORKING_DAY: Final = re.compile(r"\blast (?:working day|business day|weekday)\b")
@@ -34,7 +35,8 @@ def when_of(words: str, *, zone: ZoneInfo, now: datetime) -> When:
     """
     if LAST_WORKING_DAY.search(words):
         raise WhenError(
-            f"{quoted(words)}: the last working day of a month isn't supported", '"last friday of the month at 18:00"'
+            marked("{words}: the last working day of a month isn't supported").format(words=quoted(words)),
+            '"last friday of the month at 18:00"',
         )
     if at := once.instant_said(words, zone, now):
         return at
@@ -43,7 +45,7 @@ def when_of(words: str, *, zone: ZoneInfo, now: datetime) -> When:
     for pattern, make in RULES:
         if found := pattern.fullmatch(what):
             return make(found, scene)
-    raise WhenError(f"{quoted(words)} is not understood", PHRASE_EXAMPLES)
+    raise WhenError(marked("{words} is not understood").format(words=quoted(words)), PHRASE_EXAMPLES)
 
 
 DAY: Final = rf"(?:{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})"

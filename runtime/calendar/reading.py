@@ -11,6 +11,7 @@ from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.phrases import PHRASE_EXAMPLES, normal, when_of
 from runtime.calendar.plans import Planned
 from runtime.calendar.zones import zone_named
+from runtime.text.words import marked
 
 EXPRESSION_MAX_CHARS: Final = 200
 """Characters. An expression with every value written out is no longer than that without being a mistake."""
@@ -24,10 +25,13 @@ def plan(text: str, *, zone: str, now: datetime) -> Planned:
     Errors: WhenError when it is not understood, never comes, or is past at `now`.
     """
     if len(text) > EXPRESSION_MAX_CHARS:
-        raise WhenError(f"{quoted(text)} is longer than {EXPRESSION_MAX_CHARS} characters", PHRASE_EXAMPLES)
+        raise WhenError(
+            marked("{text} is longer than {most} characters").format(text=quoted(text), most=EXPRESSION_MAX_CHARS),
+            PHRASE_EXAMPLES,
+        )
     words, named = _zone_cut(normal(text))
     if not words:
-        raise WhenError("No time is named", PHRASE_EXAMPLES)
+        raise WhenError(marked("No time is named"), PHRASE_EXAMPLES)
     there = zone_named(named or zone)
     when = cron_of(words) if is_cron(words) else when_of(words, zone=there, now=now)
     return Planned(when, there.key, text)

@@ -11,6 +11,7 @@ from runtime.calendar.cron import DAYS_IN, LAST_DAY, PLACES_MAX, Cron, cron_of
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import WEEKDAYS, Every, Unit, When
 from runtime.calendar.scene import DAY_NAMES, Scene, bounded, count_of, day_named, unit_of
+from runtime.text.words import marked
 
 MIDNIGHT: Final = time(0)
 AND: Final = re.compile(r" ?(?:,|&|\band\b) ?| ")
@@ -24,7 +25,8 @@ def interval(found: re.Match[str], scene: Scene) -> When:
     if (day := day_named(found["unit"])) is not None:
         if count != 2 or found["day"]:
             raise WhenError(
-                f"{quoted(scene.words)} is not understood", f'"every {count} weeks on {WEEKDAYS[day]} at 9:00"'
+                marked("{words} is not understood").format(words=quoted(scene.words)),
+                f'"every {count} weeks on {WEEKDAYS[day]} at 9:00"',
             )
         return Every(2, Unit.WEEK, scene.time() if scene.times else MIDNIGHT, day)
     unit = unit_of(found["unit"], scene)
@@ -40,19 +42,26 @@ def _on(name: str | None, unit: Unit, scene: Scene) -> int | None:
         return None
     day = day_named(name)
     if day is None or unit is not Unit.WEEK:
-        raise WhenError(f"{quoted(scene.words)} is not understood", '"every 2 weeks on friday at 15:00"')
+        raise WhenError(
+            marked("{words} is not understood").format(words=quoted(scene.words)), '"every 2 weeks on friday at 15:00"'
+        )
     return day
 
 
 def uncounted(_: re.Match[str], scene: Scene) -> When:
-    raise WhenError(f"{quoted(scene.words)} needs a whole number and a unit", '"every 5 minutes"')
+    raise WhenError(
+        marked("{words} needs a whole number and a unit").format(words=quoted(scene.words)), '"every 5 minutes"'
+    )
 
 
 def _cron(scene: Scene, *, day: str = "*", month: str = "*", weekday: str = "*") -> Cron:
     """At the times of day that were said, else at midnight. One expression has one minute for all its hours."""
     times = scene.times or [MIDNIGHT]
     if len({time.minute for time in times}) > 1:
-        raise WhenError(f"{quoted(scene.words)}: times with different minutes are two schedules", '"daily at 9 and 17"')
+        raise WhenError(
+            marked("{words}: times with different minutes are two schedules").format(words=quoted(scene.words)),
+            '"daily at 9 and 17"',
+        )
     hours = ",".join(str(time.hour) for time in times)
     return cron_of(f"{times[0].minute} {hours} {day} {month} {weekday}")
 
@@ -91,7 +100,9 @@ def one_day(found: re.Match[str], scene: Scene) -> When:
     day = DAY_NAMES[found["day"]]
     after = scene.wall + timedelta(days=(day - scene.wall.weekday()) % 7 or 7)
     raise WhenError(
-        f"{quoted(scene.words)} could mean one {WEEKDAYS[day].title()} or every one",
+        marked("{words} could mean one {day} or every one").format(
+            words=quoted(scene.words), day=WEEKDAYS[day].title()
+        ),
         f'"every {WEEKDAYS[day]} at 9:00", "{after:%Y-%m-%d} at 9:00"',
     )
 
@@ -117,7 +128,7 @@ def monthly(found: re.Match[str], scene: Scene) -> When:
     days, places = _of_month(words, scene)
     if places and days:
         raise WhenError(
-            f"{quoted(scene.words)}: weekdays and days of the month are two schedules",
+            marked("{words}: weekdays and days of the month are two schedules").format(words=quoted(scene.words)),
             '"first monday of the month at 8:30"',
         )
     if places:
@@ -163,7 +174,9 @@ def _place(weekday: int, number: str, scene: Scene) -> str:
         return f"{(weekday + 1) % 7}{LAST_DAY}"
     if not 1 <= int(number) <= PLACES_MAX:
         raise WhenError(
-            f"{quoted(scene.words)}: no month has so many {WEEKDAYS[weekday].title()}s",
+            marked("{words}: no month has so many {day}s").format(
+                words=quoted(scene.words), day=WEEKDAYS[weekday].title()
+            ),
             '"first monday of the month at 8:30"',
         )
     return f"{(weekday + 1) % 7}#{number}"
@@ -175,7 +188,7 @@ def _is_day(day: str) -> bool:
 
 def _no_days(scene: Scene) -> WhenError:
     return WhenError(
-        f"{quoted(scene.words)} doesn't say which days of the month",
+        marked("{words} doesn't say which days of the month").format(words=quoted(scene.words)),
         '"monthly on the 1st and 15th at 10:00", "first monday of the month at 8:30"',
     )
 

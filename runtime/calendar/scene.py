@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.plans import INTERVAL_MAX, LENGTHS, WEEKDAYS, Unit
 from runtime.calendar.zones import wall_of
+from runtime.text.words import marked
 
 NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 UNITS: Final = {
@@ -46,13 +47,13 @@ class Scene:
     def time(self) -> time:
         """The one time of day. Errors: WhenError when there is none, or several."""
         if len(self.times) != 1:
-            fault = "says no time of day" if not self.times else "says several times of day"
-            raise WhenError(f"{quoted(self.words)} {fault}", '"tomorrow at 14:30"')
+            fault = marked("{words} says several times of day") if self.times else marked("{words} says no time of day")
+            raise WhenError(fault.format(words=quoted(self.words)), '"tomorrow at 14:30"')
         return self.times[0]
 
     def untimed(self, example: str) -> None:
         if self.times:
-            raise WhenError(f"{quoted(self.words)} can't have a time of day", example)
+            raise WhenError(marked("{words} can't have a time of day").format(words=quoted(self.words)), example)
 
 
 def count_of(word: str, scene: Scene) -> int:
@@ -62,7 +63,12 @@ def count_of(word: str, scene: Scene) -> int:
     if word in NUMBERS:
         return NUMBERS.index(word) + 1
     if not re.fullmatch(r"[0-9]{1,7}", word) or int(word) < 1:
-        raise WhenError(f"{quoted(scene.words)}: {quoted(word)} is not a whole number from 1 up", '"every 5 minutes"')
+        raise WhenError(
+            marked("{words}: {word} is not a whole number from 1 up").format(
+                words=quoted(scene.words), word=quoted(word)
+            ),
+            '"every 5 minutes"',
+        )
     return int(word)
 
 
@@ -70,17 +76,23 @@ def unit_of(word: str, scene: Scene) -> Unit:
     if word in UNITS:
         return UNITS[word]
     if word in ("s", "sec", "secs", "second", "seconds"):
-        raise WhenError(f"{quoted(scene.words)}: the smallest interval is 1 minute", '"every 2 minutes"')
+        raise WhenError(
+            marked("{words}: the smallest interval is 1 minute").format(words=quoted(scene.words)), '"every 2 minutes"'
+        )
     if word in ("month", "months", "quarter", "quarters", "year", "years"):
         raise WhenError(
-            f"{quoted(scene.words)}: an interval can't be in months or years", '"0 9 1 */2 *" is every second month'
+            marked("{words}: an interval can't be in months or years").format(words=quoted(scene.words)),
+            '"0 9 1 */2 *" is every second month',
         )
-    raise WhenError(f"{quoted(word)} isn't minutes, hours, days or weeks", '"every 2 hours"')
+    raise WhenError(marked("{word} isn't minutes, hours, days or weeks").format(word=quoted(word)), '"every 2 hours"')
 
 
 def bounded(count: int, unit: Unit, scene: Scene) -> timedelta:
     if count > INTERVAL_MAX / LENGTHS[unit]:
-        raise WhenError(f"{quoted(scene.words)} is longer than ten years", '"every 2 weeks", "2040-12-24 at 18:00"')
+        raise WhenError(
+            marked("{words} is longer than ten years").format(words=quoted(scene.words)),
+            '"every 2 weeks", "2040-12-24 at 18:00"',
+        )
     return count * LENGTHS[unit]
 
 

@@ -13,13 +13,16 @@ from runtime.calendar.plans import LENGTHS, At, Planned
 from runtime.calendar.reading import EXPRESSION_MAX_CHARS, plan
 from runtime.calendar.scene import DAY_NAMES, UNITS
 from runtime.calendar.zones import instant_of, wall_of, zone_named
+from runtime.text.words import marked
 
 UNTIL_EXAMPLES: Final = '"2h", "3 days", "until 18:00" or "until Monday"'
 LEADING_WORD: Final = re.compile(r"(?:until|till|til|for) +")
 LENGTH_SAID: Final = re.compile(rf"(?P<count>[0-9]{{1,4}}) ?(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})")
 DAY_SAID: Final = re.compile(rf"(?:on |this )?(?P<day>{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})")
 BARE_DAY: Final = re.compile(r"(?:on )?(?:tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2})")
-NO_ZONE: Final = "I don't know your time zone. Set it with `/timezone Europe/Berlin`, or say how long, such as `2h`."
+NO_ZONE: Final = marked(
+    "I don't know your time zone. Set it with `/timezone Europe/Berlin`, or say how long, such as `2h`."
+)
 
 
 def until(text: str, *, zone: str, now: datetime) -> datetime:
@@ -29,7 +32,10 @@ def until(text: str, *, zone: str, now: datetime) -> datetime:
     """
     words = LEADING_WORD.sub("", normal(text), count=1)
     if len(text) > EXPRESSION_MAX_CHARS or not words:
-        raise WhenError("No time is named" if not words else f"{quoted(text)} is too long", UNTIL_EXAMPLES)
+        raise WhenError(
+            marked("No time is named") if not words else marked("{text} is too long").format(text=quoted(text)),
+            UNTIL_EXAMPLES,
+        )
     if found := LENGTH_SAID.fullmatch(words):
         return _later(int(found["count"]) * LENGTHS[UNITS[found["unit"]]], words, now)
     if not zone:
@@ -37,7 +43,7 @@ def until(text: str, *, zone: str, now: datetime) -> datetime:
     what, times = cut_out(words)
     if found := DAY_SAID.fullmatch(what):
         if len(times) > 1:
-            raise WhenError(f"{quoted(words)} says several times of day", UNTIL_EXAMPLES)
+            raise WhenError(marked("{words} says several times of day").format(words=quoted(words)), UNTIL_EXAMPLES)
         return _on(DAY_NAMES[found["day"]], times[0] if times else time(), zone, now)
     planned = _planned(f"{words} at 0:00" if BARE_DAY.fullmatch(words) else words, zone, now)
     if not isinstance(planned.when, At):
@@ -55,7 +61,7 @@ def _planned(words: str, zone: str, now: datetime) -> Planned:
 
 def _later(length: timedelta, words: str, now: datetime) -> datetime:
     if not length:
-        raise WhenError(f"{quoted(words)} would end at once", UNTIL_EXAMPLES)
+        raise WhenError(marked("{words} would end at once").format(words=quoted(words)), UNTIL_EXAMPLES)
     return now + length
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from runtime.calendar.errors import WhenError, quoted
+from runtime.text.words import marked
 
 LONGEST_NAME: Final = 64
 """Characters; the longest name of the data has 32."""
@@ -57,10 +58,18 @@ def zone_named(name: str) -> ZoneInfo:
     if len(found) == 1 or len({_data(key) for key in found}) == 1:
         return ZoneInfo(found[0])
     if found:
-        raise WhenError(f"{quoted(name)} is {len(found)} time zones: {', '.join(found)}", found[0])
+        raise WhenError(
+            marked("{name} is {number} time zones: {zones}").format(
+                name=quoted(name), number=len(found), zones=", ".join(found)
+            ),
+            found[0],
+        )
     near = _nearest(wanted[:LONGEST_NAME])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise WhenError(f"There is no time zone called {quoted(name)}{meant}", near[0] if near else ZONE_EXAMPLES)
+    raise WhenError(
+        marked("There is no time zone called {name}{meant}").format(name=quoted(name), meant=meant),
+        near[0] if near else ZONE_EXAMPLES,
+    )
 
 
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:

@@ -8,6 +8,7 @@ from typing import Final
 
 from runtime.contract import Address
 from runtime.policy.modes import MODE_WORDS, TRUSTED_MAX, Mode, RoomMode
+from runtime.text.retold import retold
 from runtime.text.words import marked, moment, roughly, say
 
 AWAY_MAX: Final = timedelta(days=366)
@@ -63,7 +64,7 @@ def _end(words: str, zone: str, now: datetime) -> Wanted:
     try:
         return Wanted(until=until(words, zone=zone, now=now))
     except WhenError as error:
-        return Wanted(trouble=str(error))
+        return Wanted(trouble=retold(str(error)))
 
 
 def _choices(mark: str) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import NewType, Protocol
 
 from runtime.contract.people import Address, Identity, Json, Person, RunId
+from runtime.text.words import Say, plainly
 
 ScheduleId = NewType("ScheduleId", str)
 OccurrenceId = NewType("OccurrenceId", str)
@@ -346,7 +347,12 @@ class Timetable(Protocol):
         """Change what `wanted` names."""
 
     async def foresee(
-        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+        self,
+        wanted: ScheduleRequest,
+        asker: Asker,
+        schedule: ScheduleId | None = None,
+        count: int = 5,
+        say: Say = plainly,
     ) -> Foreseen:
         """Tell what would come of a wish, for a new schedule or as a change of one. Empty fields are no fault."""
 
@@ -372,8 +378,8 @@ class Timetable(Protocol):
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         """Its next planned instants."""
 
-    def words(self, schedule: Schedule) -> str:
-        """Its rule in words, as we understood it: "every weekday at 09:00 (Europe/Berlin)"."""
+    def words(self, schedule: Schedule, say: Say = plainly) -> str:
+        """Its rule in words, as we understood it: "every weekday at 09:00 (Europe/Berlin)"; with the `say` of whoever reads it."""
 
     def clocks(self, schedule: Schedule) -> tzinfo:
         """The zone its times are read in; `str()` of it is the zone's name."""

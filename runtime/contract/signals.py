@@ -253,6 +253,7 @@ class Signal:
     read it. `command_mark` is how commands are written there. `alone`: the platform vouches that what was pressed is shown to
     its sender alone, and that we put it there: an ephemeral message, the home of an app, the inbox of the page.
     `agent` is the one it is for, whatever its words name and whoever answers there: a program asks one agent.
+    `language` is that of its sender's own app, as platforms tell it ("de", "pt-BR"), where they alone read the answer.
     """
 
     platform: str
@@ -276,6 +277,7 @@ class Signal:
     trigger: Trigger = Trigger.MESSAGE
     alone: bool = False
     agent: str = ""
+    language: str = ""
 
 
 class Outcome(StrEnum):

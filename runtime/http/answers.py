@@ -10,7 +10,8 @@ from typing import Final
 from aiohttp import web
 
 from runtime.errors import Trouble
-from runtime.text.words import language, marked, say
+from runtime.text.retold import retold
+from runtime.text.words import LANGUAGE, language, marked, say
 
 SENTENCES: Final = {
     404: marked("There's nothing at this address."),
@@ -50,7 +51,8 @@ def refused(
     A StoreError asks to be tried again.
     """
     of_field = {"field": field} if field else {}
-    sentence = say(sentence)
+    if LANGUAGE.get() or "Authorization" not in request.headers:  # what a program reads stays English
+        sentence = retold(sentence)
     headers = {**({"Retry-After": "2"} if status == 503 else {}), **(headers or {})}
     if request.path.startswith(PROGRAMS):
         return _problem(request, status, sentence, headers, of_field)

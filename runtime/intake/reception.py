@@ -36,7 +36,7 @@ from runtime.guard.findings import Finding
 from runtime.intake.cleaning import cleaned
 from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
-from runtime.text.words import AT_PLACE
+from runtime.text.words import AT_PLACE, heard_in
 
 log = structlog.get_logger("intake")
 
@@ -110,6 +110,7 @@ class Reception:
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         signal, findings = cleaned(signal, self._door)
         AT_PLACE.set(signal.address)  # what is answered is for the people there
+        _ = signal.language and heard_in(signal.address, signal.language)
         gate = self._gate()
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))
@@ -127,7 +128,7 @@ class Reception:
         if taken.verdict.outcome is not Outcome.IGNORED:
             kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome.value
             log.info("signal", trace=taken.verdict.signal_id, kind=kind, outcome=outcome, address=str(signal.address))
-            if signal.room_name:
+            if signal.room_name or signal.language:
                 self._heard(signal)
             self._wake(taken, signal.address)
         if findings and taken.verdict.outcome is not Outcome.DUPLICATE:

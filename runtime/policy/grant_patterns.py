@@ -21,11 +21,12 @@ from typing import Final
 from runtime.contract import Effect, Json
 from runtime.policy.matchers import words_of
 from runtime.policy.shell_line import RUNNERS, ShellLine, base, read_line
+from runtime.text.words import marked
 
 SHELL_LINES: Final[Mapping[str, str]] = {"shell": "command", "process_start": "command"}
 """The argument of each tool that is a shell line."""
 ANY: Final = "*"
-AS_ASKED: Final = "(as asked)"
+AS_ASKED: Final = marked("(as asked)")
 LONGEST_SHOWN: Final = 200
 """Characters of a value that a line shows; a longer one is told as `AS_ASKED`, or left open where that may be."""
 
@@ -201,7 +202,7 @@ def _condition(tool: str, effect: Effect, name: str, written: str, asked: Json) 
         return Exactly(asked)
     if written == ANY:
         if effect is not Effect.WRITE:
-            raise ValueError("a dangerous call can't be allowed with * alone.")
+            raise ValueError(marked("a dangerous call can't be allowed with * alone."))
         return Anything()
     if written.startswith('"') or not isinstance(asked, str):
         return Exactly(_value(written))
@@ -210,9 +211,9 @@ def _condition(tool: str, effect: Effect, name: str, written: str, asked: Json) 
     if ANY not in written:
         return Exactly(written)
     if effect is not Effect.WRITE:
-        raise ValueError("the pattern of a dangerous call can't contain *.")
+        raise ValueError(marked("the pattern of a dangerous call can't contain *."))
     if OPEN_HOST.match(written):
-        raise ValueError("put a / after the host name, before the *.")
+        raise ValueError(marked("put a / after the host name, before the *."))
     return Like(written)
 
 
@@ -220,7 +221,7 @@ def _value(written: str) -> Json:
     try:
         found: Json = json.loads(written)
     except (ValueError, RecursionError):
-        raise ValueError(f"{written[:60]!r} isn't valid JSON.") from None
+        raise ValueError(marked("{written} isn't valid JSON.").format(written=repr(written[:60]))) from None
     return found
 
 
@@ -229,12 +230,16 @@ def _words(written: str) -> Words:
     try:
         words = words_of(written.removesuffix(ANY) if more else written)
     except ValueError:
-        raise ValueError(f"write the first words of one plain command, with * at the end, or {AS_ASKED}.") from None
+        raise ValueError(
+            marked("write the first words of one plain command, with * at the end, or {as_asked}.").format(
+                as_asked=AS_ASKED
+            )
+        ) from None
     name = base(words[0])
     if name in RUNNERS:
-        raise ValueError(f"{name} runs other commands, so a pattern can't allow it.")
+        raise ValueError(marked("{name} runs other commands, so a pattern can't allow it.").format(name=name))
     if more and INTERPRETER.fullmatch(name):
-        raise ValueError(f"{name} can do anything, so it can't be followed by *.")
+        raise ValueError(marked("{name} can do anything, so it can't be followed by *.").format(name=name))
     return Words(words, more)
 
 
@@ -269,4 +274,4 @@ def _read(written: Mapping[str, Json]) -> Condition:
         case {}:
             return Anything()
         case _:
-            raise ValueError(f"no condition of ours: {written!r}")
+            raise ValueError(marked("no condition of ours: {written}").format(written=repr(written)))

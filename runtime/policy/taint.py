@@ -29,6 +29,7 @@ from runtime.policy.named import Named, host_of, hosts_perhaps_in, is_plain_name
 from runtime.policy.rules import DENYING, Ruling
 from runtime.text.glyphs import shortened
 from runtime.text.naming import listed
+from runtime.text.words import marked
 
 SOURCES_SHOWN: Final = 3
 """Sources that a card names; of more it says how many."""
@@ -145,6 +146,8 @@ def origin(step: ReadStep) -> str:
 
 
 AFTER: Final = "After reading "
+AFTER_SOURCES: Final = marked("After reading {sources}.")
+AFTER_MANY: Final = marked("After reading {sources} and {number} more.")
 
 
 def told_in(caution: str) -> str:
@@ -162,8 +165,8 @@ def after(taint: Taint) -> str:
     if not names:
         return ""
     if len(names) > SOURCES_SHOWN:
-        return f"{AFTER}{', '.join(names[:SOURCES_SHOWN])} and {len(names) - SOURCES_SHOWN} more."
-    return f"{AFTER}{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}."
+        return AFTER_MANY.format(sources=", ".join(names[:SOURCES_SHOWN]), number=len(names) - SOURCES_SHOWN)
+    return AFTER_SOURCES.format(sources=" and ".join(filter(None, [", ".join(names[:-1]), names[-1]])))
 
 
 # ------------------------------------------------------------------------------------------------------------ a call

@@ -51,11 +51,12 @@ from runtime.schedules.understanding import (
 )
 from runtime.store.protocol.schedules import Schedules
 from runtime.text.naming import meant
+from runtime.text.words import Say, marked, plainly
 
 DESTINATIONS: Final = 20
 NAMED_STATES: Final = (ScheduleState.ACTIVE, ScheduleState.PAUSED)
 """States in which nothing else in its room may have its name."""
-NAME_TAKEN: Final = "That room already has a schedule called {name!r}. Choose another name."
+NAME_TAKEN: Final = marked("That room already has a schedule called {name!r}. Choose another name.")
 NO_TASK: Final = Task(TaskKind.PROMPT, "-")
 """Of a schedule that is only looked ahead at: its times don't depend on what is done then."""
 
@@ -178,7 +179,11 @@ class ScheduleService:
         if retimed := is_retimed(wanted):
             new = await self._retimed(new, wanted)
         if not await self._book.change_schedule(new, self._due(new), who(asker), retimed=retimed):
-            raise ToolRetry(f"That room already has a schedule called {new.name!r}, or this one was removed.")
+            raise ToolRetry(
+                marked("That room already has a schedule called {name}, or this one was removed.").format(
+                    name=repr(new.name)
+                )
+            )
         return await self._again(new)  # it may have been fired meanwhile
 
     async def _retimed(self, old: Schedule, wanted: ScheduleRequest) -> Schedule:
@@ -214,10 +219,15 @@ class ScheduleService:
         if not wanted.zone.strip():
             return before
         if isinstance(before.when, At):
-            raise ToolRetry(f"{in_words(before)}: say again when it should run, and in which zone.")
+            raise ToolRetry(
+                marked("{when}: say again when it should run, and in which zone.").format(when=in_words(before))
+            )
         rule = understood(old.when_text, wanted.zone, now)
         if rule.zone != zone_named(wanted.zone).key:
-            raise ToolRetry(f"{old.when_text!r} names a zone itself: say again when it should run.", "when")
+            raise ToolRetry(
+                marked("{words} names a zone itself: say again when it should run.").format(words=repr(old.when_text)),
+                "when",
+            )
         return rule
 
     async def _rule(self, wanted: ScheduleRequest, asker: Asker, now: datetime) -> Planned:
@@ -237,7 +247,7 @@ class ScheduleService:
         except WhenError as error:
             raise ToolRetry(str(error), field) from error
         if found is None:
-            raise ToolRetry(f"{text!r} is in the past. Give a later time.", field)
+            raise ToolRetry(marked("{words} is in the past. Give a later time.").format(words=repr(text)), field)
         return found
 
     def _due(self, schedule: Schedule) -> datetime | None:
@@ -251,7 +261,12 @@ class ScheduleService:
     # --------------------------------------------------------------------------------------------------- foreseeing
 
     async def foresee(
-        self, wanted: ScheduleRequest, asker: Asker, schedule: ScheduleId | None = None, count: int = 5
+        self,
+        wanted: ScheduleRequest,
+        asker: Asker,
+        schedule: ScheduleId | None = None,
+        count: int = 5,
+        say: Say = plainly,
     ) -> Foreseen:
         now = self._now()
         old = await self._theirs(schedule, asker) if schedule else None
@@ -264,7 +279,7 @@ class ScheduleService:
             found = self.upcoming(timed, count) if timed is old and timed.next_at else coming(timed, rule, now, count)
         except ToolRetry as error:
             return Foreseen(faults={error.field or "when": str(error), **faults})
-        return Foreseen(in_words(rule), rule.zone, found, faults)
+        return Foreseen(in_words(rule, say), rule.zone, found, faults)
 
     async def _timed(self, wanted: ScheduleRequest, asker: Asker, old: Schedule | None, now: datetime) -> Schedule:
         """The schedule with the times that it would have; `old` itself where those stay. Errors: ToolRetry."""
@@ -294,20 +309,30 @@ class ScheduleService:
 
     def _may_plan(self, asker: Asker) -> None:
         if asker.person is None or asker.person.role < Role.USER:
-            raise ToolRetry("Only people with the role user or higher can plan work.")
+            raise ToolRetry(marked("Only people with the role user or higher can plan work."))
 
     async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
         rooms = tuple(dict.fromkeys(to or [asker.address]))
         if len(rooms) > DESTINATIONS:
-            raise ToolRetry(f"A report can go to at most {DESTINATIONS} rooms; these are {len(rooms)}.", "to")
+            raise ToolRetry(
+                marked("A report can go to at most {most} rooms; these are {number}.").format(
+                    most=DESTINATIONS, number=len(rooms)
+                ),
+                "to",
+            )
         for room in rooms:
             if trouble := await self._trouble(room):
-                raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}", "to")
+                raise ToolRetry(
+                    marked("Nothing can be posted to {room}: {trouble}").format(
+                        room=self._named(room), trouble=trouble
+                    ),
+                    "to",
+                )
         return rooms
 
     async def _trouble(self, room: Address) -> str | None:
         if not self._serves(room):
-            return "no account here serves it."
+            return marked("no account here serves it.")
         return await self._reach(room)
 
     async def _within_quotas(self, asker: Asker, home: Address, rule: Planned, now: datetime) -> None:
@@ -316,23 +341,31 @@ class ScheduleService:
         own, here = await self._book.schedule_counts(asker.person.id if asker.person else None, home)
         if own >= quotas.per_person:
             raise ToolRetry(
-                f"One person may have {quotas.per_person} schedules, and you've reached that. Remove one first."
+                marked("One person may have {most} schedules, and you've reached that. Remove one first.").format(
+                    most=quotas.per_person
+                )
             )
         if here >= quotas.per_room:
             raise ToolRetry(
-                f"One room may have {quotas.per_room} schedules, and that room has reached that. Remove one first."
+                marked("One room may have {most} schedules, and that room has reached that. Remove one first.").format(
+                    most=quotas.per_room
+                )
             )
 
     async def _theirs(self, schedule: ScheduleId, asker: Asker) -> Schedule:
         """The schedule, where `asker` may change it."""
         found = await self._book.schedule(schedule)
         if found is None or found.state is ScheduleState.REMOVED:
-            raise ToolRetry("This schedule no longer exists.")
+            raise ToolRetry(marked("This schedule no longer exists."))
         if found.by_file:
-            raise ToolRetry(f"{found.name!r} is in the settings file. Change it there, then reload.")
+            raise ToolRetry(
+                marked("{name} is in the settings file. Change it there, then reload.").format(name=repr(found.name))
+            )
         if not is_theirs(found, asker):
             raise ToolRetry(
-                f"{found.name!r} was made by somebody else. They can change it, and so can an operator or owner."
+                marked("{name} was made by somebody else. They can change it, and so can an operator or owner.").format(
+                    name=repr(found.name)
+                )
             )
         self._is_own(found, asker)
         return found
@@ -341,7 +374,9 @@ class ScheduleService:
         """Errors: ToolRetry where an agent would give its words or its timing to the work of another, which may do more."""
         if asker.agent not in ("", schedule.agent):
             raise ToolRetry(
-                f"{schedule.name!r} is work of the agent {schedule.agent}. Ask {schedule.agent} to change it."
+                marked("{name} is work of the agent {agent}. Ask {agent} to change it.").format(
+                    name=repr(schedule.name), agent=schedule.agent
+                )
             )
 
     # ----------------------------------------------------------------------------------------------------- finding
@@ -356,9 +391,17 @@ class ScheduleService:
                 return found[0]
             if found:
                 ids = ", ".join(f"{s.id} ({s.name}, in {self._named(s.home)})" for s in found)
-                raise ToolRetry(f"Several schedules are called {name!r}: name one by its id: {ids}.")
+                raise ToolRetry(
+                    marked("Several schedules are called {name}: name one by its id: {ids}.").format(
+                        name=repr(name), ids=ids
+                    )
+                )
         known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
-        raise ToolRetry(f"There is no schedule called {name!r} that you may see. Known here: {known}.")
+        raise ToolRetry(
+            marked("There is no schedule called {name} that you may see. Known here: {known}.").format(
+                name=repr(name), known=known
+            )
+        )
 
     async def listed(self, asker: Asker | None = None) -> list[Schedule]:
         every = await self._book.schedules()
@@ -375,8 +418,8 @@ class ScheduleService:
         )
         return [schedule.next_at, *later]
 
-    def words(self, schedule: Schedule) -> str:
-        return in_words(read(schedule.when))
+    def words(self, schedule: Schedule, say: Say = plainly) -> str:
+        return in_words(read(schedule.when), say)
 
     def clocks(self, schedule: Schedule) -> tzinfo:
         return zone_named(read(schedule.when).zone)
@@ -404,7 +447,7 @@ class ScheduleService:
         await self._may_turn(schedule, asker)
         started = await self._book.run_schedule(schedule, who(asker))
         if started is None:
-            raise ToolRetry("Somebody else has just started it.")
+            raise ToolRetry(marked("Somebody else has just started it."))
         self._started()
         return started
 

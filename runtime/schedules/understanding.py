@@ -16,6 +16,7 @@ from runtime.calendar import Planned, WhenError, in_words, instants, next_after,
 from runtime.chat.views.schedules import room_of
 from runtime.contract import Asker, Role, Schedule, ScheduleRequest, Task, TaskKind
 from runtime.errors import ToolRetry
+from runtime.text.words import marked
 
 SCHEDULE_NAME_MAX_CHARS: Final = 60  # characters
 TASK: Final = 20_000  # characters
@@ -77,7 +78,7 @@ def first_instant(
     tick = timedelta(microseconds=1)
     found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
     if found is None or (ends and found > ends):
-        raise ToolRetry(f"{in_words(rule)}: it would never run.", "when")
+        raise ToolRetry(marked("{when}: it would never run.").format(when=in_words(rule)), "when")
     return found
 
 
@@ -86,7 +87,12 @@ def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timede
     coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
     closest = min((b - a for a, b in pairwise(coming)), default=least)
     if closest < least:
-        raise ToolRetry(f"{in_words(rule)} is too often: runs must be at least {least} apart.", "when")
+        raise ToolRetry(
+            marked("{when} is too often: runs must be at least {least} apart.").format(
+                when=in_words(rule), least=least
+            ),
+            "when",
+        )
 
 
 def coming(schedule: Schedule, rule: Planned, now: datetime, count: int) -> list[datetime]:
@@ -114,9 +120,14 @@ def field_faults(wanted: ScheduleRequest) -> dict[str, str]:
 
 def checked_task(task: Task | None) -> Task:
     if task is None or not task.text.strip():
-        raise ToolRetry("Say what the agent should do then.", "task")
+        raise ToolRetry(marked("Say what the agent should do then."), "task")
     if len(task.text) > TASK:
-        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.", "task")
+        raise ToolRetry(
+            marked("The task has {number} characters; {most} is the most.").format(
+                number=f"{len(task.text):,}", most=f"{TASK:,}"
+            ),
+            "task",
+        )
     return task
 
 
@@ -129,7 +140,12 @@ def changed_task(old: Task, wanted: Task | None, asker: Asker) -> Task:
 def checked_name(name: str) -> str:
     clean = " ".join(name.split())
     if len(clean) > SCHEDULE_NAME_MAX_CHARS:
-        raise ToolRetry(f"A name has at most {SCHEDULE_NAME_MAX_CHARS} characters; this has {len(clean)}.", "name")
+        raise ToolRetry(
+            marked("A name has at most {most} characters; this has {number}.").format(
+                most=SCHEDULE_NAME_MAX_CHARS, number=len(clean)
+            ),
+            "name",
+        )
     return clean
 
 

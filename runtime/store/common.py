@@ -21,10 +21,11 @@ def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
     return insert(table).values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
 
 
-def put(table: Table) -> Insert:
-    """Insert a row, or update the one with its key."""
+def put(table: Table, *only: str) -> Insert:
+    """Insert a row, or update the one with its key: all of it, or `only` these."""
     new, key = add(table), [column.name for column in table.primary_key]
-    values = {column.name: new.excluded[column.name] for column in table.columns if column.name not in key}
+    changed = only or [column.name for column in table.columns if column.name not in key]
+    values = {name: new.excluded[name] for name in changed}
     return new.on_conflict_do_update(index_elements=key, set_=values)
 
 

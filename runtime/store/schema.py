@@ -83,7 +83,7 @@ from runtime.store.tables.triggers import triggers as triggers
 from runtime.store.tables.web_push import push_marks as push_marks
 from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
-REVISION: Final = "0050"
+REVISION: Final = "0051"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 BINARY_COLUMNS: Final = {

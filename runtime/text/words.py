@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from runtime.text.naming import LISTED_MAX
 
@@ -59,6 +59,10 @@ class Languages:
         self._heard[place], self.are_english = language, False
         if len(self._heard) > READERS_MAX:
             del self._heard[next(iter(self._heard))]
+
+    @property
+    def usual(self) -> str:
+        return self._usual
 
     def of(self, place: Hashable) -> str:
         return self._of_room(place) or self._heard.get(place) or self._usual
@@ -103,6 +107,22 @@ def say_many(one: str, many: str, number: int, /, **values: object) -> str:
     return text.format_map({"number": count(number), **values})
 
 
+class Say(Protocol):
+    """`say`, or what stands in for it where somebody else reads."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
+def plainly(text: str, /, **values: object) -> str:
+    """In English, whoever reads it: for models, logs and the command line."""
+    return text.format_map(values) if values else text
+
+
+def say_to_reader(text: str, /, **values: object) -> str:
+    """In the language of the page's reader; in English for a program that asks the same."""
+    return say(text, **values) if LANGUAGE.get() else plainly(text, **values)
+
+
 def marked(text: str) -> str:
     """`text` as it is: it is said where it is used, as `say(NAME)`."""
     return text
@@ -123,6 +143,23 @@ def heard_at(place: Hashable) -> None:
     """Note that `place` is read by the one who asks now, alone."""
     if now := LANGUAGE.get():
         LANGUAGES.get().hear(place, now)
+
+
+def heard_in(place: Hashable, tag: str) -> str:
+    """Note that `place` is read by somebody alone whose app has the language `tag`; the one of ours that it is, or empty."""
+    if now := chosen("", tag):
+        LANGUAGES.get().hear(place, now)
+    return now
+
+
+@contextmanager
+def said_in(chosen_language: str) -> Iterator[None]:
+    """Words within are for a reader of that language; empty: of the usual one."""
+    before = LANGUAGE.set(chosen_language)
+    try:
+        yield
+    finally:
+        LANGUAGE.reset(before)
 
 
 def count(number: int) -> str:

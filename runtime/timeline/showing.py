@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
 from runtime.contract import Kind
 from runtime.domain.deliveries import DROP, DeliveryEvent, PartEvent
 from runtime.markup import parse, to_plain
+from runtime.text.words import marked
 from runtime.timeline.trail import Move, TracedDelivery, TracedPart
 from runtime.timeline.words import Event, Telling, What, span
 
 OF_PART: Final = re.compile(r"part (\d+)(?:: (.*))?", re.DOTALL)
 OUTCOMES: Final = (PartEvent.RETRY, PartEvent.DOUBT, PartEvent.PLAIN, PartEvent.GIVE_UP, DROP)
 """Moves that end an attempt."""
+FOUND: Final = (
+    marked("{piece} was found on screen"),
+    marked("{piece} was found on screen (message {receipt} on the platform)"),
+)
+"""Without the platform's id of it, and with it."""
+APPEARED: Final[Mapping[tuple[bool, bool], str]] = {
+    (False, False): marked("{piece} appeared"),
+    (True, False): marked("{piece} appeared (message {receipt} on the platform)"),
+    (False, True): marked("{piece} appeared, {time} after the attempt began"),
+    (True, True): marked("{piece} appeared (message {receipt} on the platform), {time} after the attempt began"),
+}
+"""By whether the platform's id is known, and when the attempt began."""
 MARKDOWN: Final = 600
 """Characters of a text that one line is made from."""
 WHAT: Final = {
@@ -34,17 +47,19 @@ WHAT: Final = {
 }
 
 SENTENCES: Final = {
-    PartEvent.RETRY.value: "attempt {attempt} to show {piece} failed; retrying{because}",
-    PartEvent.DOUBT.value: "attempt {attempt} may have shown {piece}; checking{because}",
-    PartEvent.LOOK.value: "{piece} is {why}",
-    PartEvent.ABSENT.value: "{piece} isn't on screen; sending it again",
-    PartEvent.REPEAT.value: "can't tell whether {piece} is on screen; sending it again with a mark",
-    PartEvent.PLAIN.value: "attempt {attempt}: the platform refused the formatting of {piece}; sending it as plain text{because}",
-    DROP: "{piece} was left out{because}",
-    DeliveryEvent.HOLD.value: "{piece} was put on hold{because}",
-    DeliveryEvent.GIVE_UP.value: "{piece} couldn't be shown{because}",
-    DeliveryEvent.REQUEUE.value: "requeued by {why}",
-    DeliveryEvent.DISCARD.value: "discarded by {why}",
+    PartEvent.RETRY.value: marked("attempt {attempt} to show {piece} failed; retrying{because}"),
+    PartEvent.DOUBT.value: marked("attempt {attempt} may have shown {piece}; checking{because}"),
+    PartEvent.LOOK.value: marked("{piece} is {why}"),
+    PartEvent.ABSENT.value: marked("{piece} isn't on screen; sending it again"),
+    PartEvent.REPEAT.value: marked("can't tell whether {piece} is on screen; sending it again with a mark"),
+    PartEvent.PLAIN.value: marked(
+        "attempt {attempt}: the platform refused the formatting of {piece}; sending it as plain text{because}"
+    ),
+    DROP: marked("{piece} was left out{because}"),
+    DeliveryEvent.HOLD.value: marked("{piece} was put on hold{because}"),
+    DeliveryEvent.GIVE_UP.value: marked("{piece} couldn't be shown{because}"),
+    DeliveryEvent.REQUEUE.value: marked("requeued by {why}"),
+    DeliveryEvent.DISCARD.value: marked("discarded by {why}"),
     PartEvent.RESTORE.value: "restored{because}",
 }
 
@@ -55,7 +70,9 @@ def showing(telling: Telling, delivery: TracedDelivery) -> Iterator[Event]:
         if delivery.kind is not Kind.APPROVAL
         else ""
     )
-    words = f"{noun(delivery)} was queued (delivery {delivery.id}){text}"
+    words = marked("{message} was queued (delivery {id}){text}").format(
+        message=noun(delivery), id=delivery.id, text=text
+    )
     yield telling.event(delivery.created_at, What.ENQUEUED, words, delivery.id)
     own = [move for move in telling.trail.moves if move.subject == delivery.id]
     yield from _strayed(telling, delivery, own)
@@ -66,20 +83,22 @@ def showing(telling: Telling, delivery: TracedDelivery) -> Iterator[Event]:
 def noun(delivery: TracedDelivery) -> str:
     match delivery.kind:
         case Kind.APPROVAL:
-            return "the settled card" if delivery.edits else "the card with the question"
+            return marked("the settled card") if delivery.edits else marked("the card with the question")
         case Kind.FINAL:
-            return "the reply"
+            return marked("the reply")
         case Kind.REPORT:
-            return "the report"
+            return marked("the report")
         case Kind.PROGRESS:
-            return "the preview of the reply"
+            return marked("the preview of the reply")
 
 
 def _piece(delivery: TracedDelivery, ordinal: int | None) -> str:
     """Subject of an event: the delivery, or its part where it has several."""
     if ordinal is None or len(delivery.parts) < 2:
         return noun(delivery)
-    return f"part {ordinal} of {len(delivery.parts)} of {noun(delivery)}"
+    return marked("part {ordinal} of {parts} of {message}").format(
+        ordinal=ordinal, parts=len(delivery.parts), message=noun(delivery)
+    )
 
 
 def _ordinal(move: Move) -> int | None:
@@ -107,7 +126,7 @@ def _told_move(move: Move, piece: str, attempt: int) -> str:
 def _part(telling: Telling, delivery: TracedDelivery, part: TracedPart, own: list[Move]) -> Iterator[Event]:
     piece = _piece(delivery, part.ordinal)
     if part.marked_at:
-        words = f"attempt {part.attempts} to show {piece}"
+        words = marked("attempt {attempt} to show {piece}").format(attempt=part.attempts, piece=piece)
         yield telling.event(part.marked_at, What.ATTEMPT, words, delivery.id, part.node)
     if part.shown_at:
         what, words = _shown(part, part.shown_at, own, piece)
@@ -115,8 +134,7 @@ def _part(telling: Telling, delivery: TracedDelivery, part: TracedPart, own: lis
 
 
 def _shown(part: TracedPart, at: datetime, own: list[Move], piece: str) -> tuple[What, str]:
-    named = f" (message {part.receipt} on the platform)" if part.receipt else ""
-    if own and own[-1].what in (PartEvent.DOUBT, PartEvent.LOOK):
-        return What.FOUND, f"{piece} was found on screen{named}"
-    after = f", {span(at - part.marked_at)} after the attempt began" if part.marked_at else ""
-    return What.SHOWN, f"{piece} appeared{named}{after}"
+    is_found = bool(own) and own[-1].what in (PartEvent.DOUBT, PartEvent.LOOK)
+    time = span(at - part.marked_at) if part.marked_at and not is_found else ""
+    words = FOUND[bool(part.receipt)] if is_found else APPEARED[bool(part.receipt), bool(time)]
+    return What.FOUND if is_found else What.SHOWN, words.format(piece=piece, receipt=part.receipt, time=time)

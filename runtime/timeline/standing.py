@@ -6,6 +6,7 @@ from runtime.contract import Kind
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
+from runtime.text.words import marked
 from runtime.timeline.showing import noun
 from runtime.timeline.trail import TracedDelivery, TracedRun, TracedSignal
 from runtime.timeline.words import Telling, span
@@ -19,7 +20,7 @@ def standing(telling: Telling) -> tuple[str, bool]:
     if trail.run:
         return _run(telling, trail.run)
     if any(one.state == "consumed" for one in trail.signals):
-        return "It was worked on. The details are no longer kept.", True
+        return marked("It was worked on. The details are no longer kept."), True
     if trail.signals:
         return _signal(telling, trail.signals[0])
     return _deliveries(telling)
@@ -29,23 +30,25 @@ def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
     match signal.state:
         case "refused" if telling.trail.deliveries:
             shown, over = _deliveries(telling)
-            return f"It was refused, and its sender was told. {shown}", over
+            return marked("It was refused, and its sender was told. {shown}").format(shown=shown), over
         case "refused":
-            return "It was refused. Nothing more came of it.", True
+            return marked("It was refused. Nothing more came of it."), True
         case "decided" if telling.trail.deliveries:
             return _deliveries(telling)
         case "decided":
-            return "It took effect at once. The run it was about shows the rest.", True
+            return marked("It took effect at once. The run it was about shows the rest."), True
         case "observed":
-            return "It's kept as context for the next run in this conversation. It gets no reply.", True
+            return marked("It's kept as context for the next run in this conversation. It gets no reply."), True
         case "stale":
-            return "It arrived too late to act on. Its sender was told.", True
+            return marked("It arrived too late to act on. Its sender was told."), True
         case "forgotten":
-            return "It was answered or stopped. The details are no longer kept.", True
+            return marked("It was answered or stopped. The details are no longer kept."), True
         case _ if telling.trail.behind:
-            return f"It's waiting for its turn: run {telling.trail.behind} is working in this conversation.", False
+            return marked("It's waiting for its turn: run {behind} is working in this conversation.").format(
+                behind=telling.trail.behind
+            ), False
         case _:
-            return "It's waiting to be picked up. Nothing else is running in this conversation.", False
+            return marked("It's waiting to be picked up. Nothing else is running in this conversation."), False
 
 
 def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
@@ -54,19 +57,25 @@ def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
             return _at_work(telling, run), False
         case RunState.PARKED:
             waiting = [one.id for one in telling.trail.approvals if one.state is ApprovalState.PENDING]
-            return f"It's waiting for somebody's answer: `signalbox approvals list` shows {', '.join(waiting)}.", False
+            return marked("It's waiting for somebody's answer: `signalbox approvals list` shows {waiting}.").format(
+                waiting=", ".join(waiting)
+            ), False
         case RunState.READY:
-            return "Its questions are settled. It's waiting for its turn in the conversation.", False
+            return marked("Its questions are settled. It's waiting for its turn in the conversation."), False
         case _:
             return _deliveries(telling)
 
 
 def _at_work(telling: Telling, run: TracedRun) -> str:
     running = [one.tool for one in telling.trail.steps if one.state is StepState.MARKED]
-    doing = f"running {', '.join(running)}" if running else "waiting for the model"
+    doing = marked("running {tools}").format(tools=", ".join(running)) if running else marked("waiting for the model")
     if run.node in telling.trail.gone:
-        return f"{telling.label(run.node)} was working on it and is gone. Another process will pick it up."
-    return f"{telling.label(run.node) or 'A node'} is working on it: {doing}."
+        return marked("{node} was working on it and is gone. Another process will pick it up.").format(
+            node=telling.label(run.node)
+        )
+    return marked("{node} is working on it: {doing}.").format(
+        node=telling.label(run.node) or marked("A node"), doing=doing
+    )
 
 
 def _deliveries(telling: Telling) -> tuple[str, bool]:
@@ -81,21 +90,23 @@ def _deliveries(telling: Telling) -> tuple[str, bool]:
 
 def _way_out(telling: Telling, delivery: TracedDelivery) -> str:
     name, why = noun(delivery).capitalize(), telling.masked(delivery.reason).rstrip(".")
-    fix = f"`signalbox outbox requeue {delivery.id}` sends it again; `discard` drops it"
+    fix = marked("`signalbox outbox requeue {id}` sends it again; `discard` drops it").format(id=delivery.id)
     match delivery.state:
         case DeliveryState.HELD:
-            return f"{name} is on hold: {why}. {fix}."
+            return marked("{name} is on hold: {why}. {fix}.").format(name=name, why=why, fix=fix)
         case DeliveryState.DEAD:
-            return f"{name} couldn't be shown: {why}. {fix}."
+            return marked("{name} couldn't be shown: {why}. {fix}.").format(name=name, why=why, fix=fix)
         case DeliveryState.DISCARDED:
-            return f"{name} was discarded and not shown."
+            return marked("{name} was discarded and not shown.").format(name=name)
         case _:
             because = f" ({why})" if why else ""
-            return f"{name} is still on its way{because}."
+            return marked("{name} is still on its way{because}.").format(name=name, because=because)
 
 
 def _answered(telling: Telling) -> str:
     times = [(one.answered_at, one.received_at) for one in telling.trail.signals if one.answered_at]
     if times:
-        return f"Answered {span(max(at for at, _ in times) - min(sent for _, sent in times))} after it was sent."
-    return "Everything was shown." if telling.trail.deliveries else "What was shown is no longer kept."
+        return marked("Answered {time} after it was sent.").format(
+            time=span(max(at for at, _ in times) - min(sent for _, sent in times))
+        )
+    return marked("Everything was shown.") if telling.trail.deliveries else marked("What was shown is no longer kept.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from runtime.contract import Address
+from runtime.text.words import marked
 from runtime.timeline.arrival import answers, arrivals, deed
 from runtime.timeline.showing import noun, showing
 from runtime.timeline.standing import standing
@@ -49,8 +50,8 @@ def _subject(telling: Telling) -> tuple[str, str]:
         one = next((signal for signal in trail.signals if signal.id == trail.about), trail.signals[0])
         return one.who, deed(telling, one)
     if trail.deliveries:
-        return "Signalbox", f"shows {noun(trail.deliveries[0])}"
-    return trail.run.requester if trail.run else "", "asked for something that's no longer kept"
+        return "Signalbox", marked("shows {message}").format(message=noun(trail.deliveries[0]))
+    return trail.run.requester if trail.run else "", marked("asked for something that's no longer kept")
 
 
 def _room(trail: Trail) -> Address:

@@ -13,6 +13,7 @@ from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent
 from runtime.domain.runs import RunEvent, RunState
 from runtime.text.outside import unfenced
+from runtime.text.words import marked
 from runtime.timeline.trail import Move, TracedRun, TracedStep
 from runtime.timeline.words import Event, Telling, What, span
 
@@ -36,8 +37,12 @@ def work(telling: Telling, run: TracedRun) -> Iterator[Event]:
 def _claimed(telling: Telling, run: TracedRun) -> Event:
     trail = telling.trail
     came = min((one.accepted_at for one in trail.signals), default=run.started_at)
-    behind = f"; run {trail.behind} was using this conversation until then" if trail.behind else ""
-    words = f"picked up {span(run.started_at - came)} later{behind}"
+    behind = (
+        marked("; run {behind} was using this conversation until then").format(behind=trail.behind)
+        if trail.behind
+        else ""
+    )
+    words = marked("picked up {time} later{behind}").format(time=span(run.started_at - came), behind=behind)
     return telling.event(run.started_at, What.CLAIMED, words, run.id, _first_node(telling, run))
 
 
@@ -61,27 +66,31 @@ def _told_move(telling: Telling, move: Move) -> tuple[What, str]:
         case RunEvent.RESUME:
             return What.RESUMED, _resumed(telling, move)
         case RunEvent.STOP:
-            return What.STOP_ASKED, f"{move.detail} asked to stop it"
+            return What.STOP_ASKED, marked("{detail} asked to stop it").format(detail=move.detail)
         case PartEvent.RESTORE:
             return What.RESTORED, f"restored: {move.detail}"
         case "click refused":
-            return What.CLICK_REFUSED, f"a click was refused: {move.detail}"
+            return What.CLICK_REFUSED, marked("a click was refused: {detail}").format(detail=move.detail)
         case "process ended":
-            return What.PROCESS_ENDED, f"its process died (death {move.detail})"
+            return What.PROCESS_ENDED, marked("its process died (death {detail})").format(detail=move.detail)
         case "set aside":
-            return What.SET_ASIDE, f"set aside: {move.detail} processes died while working on it"
+            return What.SET_ASIDE, marked("set aside: {detail} processes died while working on it").format(
+                detail=move.detail
+            )
         case _:
             return What.OTHER, f"{move.what}: {move.detail}" if move.detail else move.what
 
 
 def _resumed(telling: Telling, move: Move) -> str:
     if not move.detail or move.detail == move.node:
-        return "resumed where it left off"
-    return f"resumed where it left off, because {telling.label(NodeId(move.detail))} was gone"
+        return marked("resumed where it left off")
+    return marked("resumed where it left off, because {detail} was gone").format(
+        detail=telling.label(NodeId(move.detail))
+    )
 
 
 def _ended(telling: Telling, run: TracedRun, at: datetime) -> Event:
-    words = "finished with a reply" if run.state is RunState.DONE else f"{run.state}: {run.error}"
+    words = marked("finished with a reply") if run.state is RunState.DONE else f"{run.state}: {run.error}"
     return telling.event(at, ENDS.get(run.state, What.FINISHED), words, run.id, run.node)
 
 
@@ -107,8 +116,14 @@ def _model(
         return
     tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
     took = span(step.ended_at - _since(telling, run, step, step.ended_at))
-    told = [f"model call {number} ({step.tool}) answered in {took}", *_spent(step), *_why(step)]
-    told.append(step.result or (f"it called {', '.join(tools)}" if tools else "it replied"))
+    told = [
+        marked("model call {number} ({tool}) answered in {took}").format(number=number, tool=step.tool, took=took),
+        *_spent(step),
+        *_why(step),
+    ]
+    told.append(
+        step.result or (marked("it called {tools}").format(tools=", ".join(tools)) if tools else marked("it replied"))
+    )
     yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
 
 
@@ -125,30 +140,40 @@ def _since(telling: Telling, run: TracedRun, step: TracedStep, until: datetime) 
 def _spent(step: TracedStep) -> Iterator[str]:
     if step.spent is None:
         return
-    cached = f" ({step.spent.cached_tokens:,} from the cache)" if step.spent.cached_tokens else ""
-    yield f"{step.spent.input_tokens:,} tokens in{cached}, {step.spent.output_tokens:,} out"
+    cached = (
+        marked(" ({number} from the cache)").format(number=f"{step.spent.cached_tokens:,}")
+        if step.spent.cached_tokens
+        else ""
+    )
+    yield marked("{read} tokens in{cached}, {written} out").format(
+        read=f"{step.spent.input_tokens:,}", cached=cached, written=f"{step.spent.output_tokens:,}"
+    )
     if step.spent.cost_micros:
         yield f"${step.spent.cost_micros / 1e6:.6f}"
 
 
 def _why(step: TracedStep) -> Iterator[str]:
     if step.why:
-        yield f"chosen: {step.why}"
+        yield marked("chosen: {why}").format(why=step.why)
 
 
 def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]:
     if step.started_at:
-        words = f"{step.tool} started ({step.effect})"
+        words = marked("{tool} started ({effect})").format(tool=step.tool, effect=step.effect)
         yield telling.event(step.started_at, What.TOOL_STARTED, words, run.id, step.node)
     ruled = {one.decided_at for one in telling.trail.approvals if one.step == step.number}
     if not step.ended_at or step.ended_at in ruled:  # what a person decided instead is told by the question
         return
     if step.started_at:
         took = span(step.ended_at - step.started_at)
-        words = f"{step.tool} finished in {took}: {telling.short(unfenced(step.result))}"
+        words = marked("{tool} finished in {took}: {result}").format(
+            tool=step.tool, took=took, result=telling.short(unfenced(step.result))
+        )
         yield telling.event(step.ended_at, What.TOOL_ENDED, words, run.id, step.node)
     else:
-        words = f"{step.tool} was not run: {telling.short(unfenced(step.result))}"
+        words = marked("{tool} was not run: {result}").format(
+            tool=step.tool, result=telling.short(unfenced(step.result))
+        )
         yield telling.event(step.ended_at, What.TOOL_NOT_RUN, words, run.id, step.node)
 
 
@@ -160,8 +185,12 @@ def _questions(telling: Telling) -> Iterator[Event]:
         together = list(group)
         for one in together:
             yield telling.event(asked_at, What.ASKED, _asked(one), one.id)
-        arriving = "1 answer arrives" if len(together) == 1 else f"{len(together)} answers arrive"
-        words = f"parked until {arriving}; others are served meanwhile"
+        arriving = (
+            marked("1 answer arrives")
+            if len(together) == 1
+            else marked("{number} answers arrive").format(number=len(together))
+        )
+        words = marked("parked until {arriving}; others are served meanwhile").format(arriving=arriving)
         yield telling.event(asked_at, What.PARKED, words, together[0].run_id)
         for one in together:
             if one.decided_at:
@@ -171,25 +200,39 @@ def _questions(telling: Telling) -> Iterator[Event]:
 def _asked(one: Approval) -> str:
     open_for = span(one.expires_at - one.asked_at)
     if one.kind is ApprovalKind.OUTCOME:
-        return f"{one.tool} was cut off; asked whether it finished (question {one.id}, open for {open_for})"
+        return marked("{tool} was cut off; asked whether it finished (question {id}, open for {open_for})").format(
+            tool=one.tool, id=one.id, open_for=open_for
+        )
     if one.kind is ApprovalKind.ANSWER:
-        return f"a person was asked (question {one.id}, open for {open_for})"
-    return f"asked whether {one.tool} ({one.effect}) may run (question {one.id}, open for {open_for})"
+        return marked("a person was asked (question {id}, open for {open_for})").format(id=one.id, open_for=open_for)
+    return marked("asked whether {tool} ({effect}) may run (question {id}, open for {open_for})").format(
+        tool=one.tool, effect=one.effect, id=one.id, open_for=open_for
+    )
 
 
 def _decided(telling: Telling, one: Approval, at: datetime) -> Event:
-    waited = f"{span(at - one.asked_at)} after it was asked"
+    waited = marked("{time} after it was asked").format(time=span(at - one.asked_at))
     why = f": {telling.short(one.reason)}" if one.reason else ""
     match one.state:
         case ApprovalState.EXPIRED:
             return telling.event(
-                at, What.EXPIRED, f"nobody answered about {one.tool} in time; expired {waited}", one.id
+                at,
+                What.EXPIRED,
+                marked("nobody answered about {tool} in time; expired {waited}").format(tool=one.tool, waited=waited),
+                one.id,
             )
         case ApprovalState.VOID:
-            return telling.event(at, What.WITHDRAWN, f"the question about {one.tool} was withdrawn{why}", one.id)
+            return telling.event(
+                at,
+                What.WITHDRAWN,
+                marked("the question about {tool} was withdrawn{why}").format(tool=one.tool, why=why),
+                one.id,
+            )
         case _:
             label = labels_of(one).get(one.choice, LABELS[one.choice]) if one.choice else one.state.value
-            words = f"{one.decided_name} chose “{label}” for {one.tool}, {waited}{why}"
+            words = marked("{who} chose “{label}” for {tool}, {waited}{why}").format(
+                who=one.decided_name, label=label, tool=one.tool, waited=waited, why=why
+            )
             return telling.event(at, What.DECIDED, words, one.id)
 
 
@@ -200,7 +243,7 @@ def _taken_up(telling: Telling) -> dict[int, list[Event]]:
         together = list(group)
         decided = [one.decided_at for one in together if one.decided_at]
         if len(decided) == len(together) and (step := _first_after(telling, together, max(decided))):
-            words = f"resumed {span(step[0] - max(decided))} after the last answer"
+            words = marked("resumed {time} after the last answer").format(time=span(step[0] - max(decided)))
             run = together[0].run_id
             found[step[1].number] = [telling.event(step[0], What.RESUMED, words, run, step[1].node)]
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.errors import ToolFailed
+from runtime.text.words import marked
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
@@ -21,7 +22,7 @@ NO_HOME: Final = "/nonexistent"
 class External:
     """A Sandbox in name: limits, a clean environment, a process group that is killed, and not root. No walls."""
 
-    caution = "Runs without a sandbox. The command can reach the network and all files of the user it runs as."
+    caution = marked("Runs without a sandbox. The command can reach the network and all files of the user it runs as.")
 
     has_network = True
 

@@ -6,11 +6,12 @@
 
 importScripts("/static/shell.js");
 
-const { program, version, files } = self.SHELL;
+const { program, version, languages, pages, files } = self.SHELL;
 const PREFIX = "signalbox-shell-";
 const CACHE = `${PREFIX}${program}-${version}`;
 const STATIC = "/static/";
 const OURS = `${STATIC}${version}/`;
+const CHOSEN = "signalbox_language"; // the cookie with a choice of language
 const PATIENCE = 4_000; // milliseconds for a network that neither answers nor fails
 const GATEWAY = 502; // and above: a proxy before us says that the program is away
 
@@ -37,6 +38,17 @@ async function keep() {
     if (!answer.ok || !answer.headers.get("ETag")?.includes(tag)) throw new Error(`${name} is of another version`);
     await cache.put(OURS + name, answer);
   }));
+  await cache.addAll(languages.flatMap((one) => pages.map((name) => spoken(OURS + name, one))));
+}
+
+/** The address of a page in a language: that of the sources has no mark. */
+const spoken = (page, language) => (languages.includes(language) ? page.replace(/\.html$/, `.${language}.html`) : page);
+
+/** What somebody chose on the page, where the browser tells a worker of it; else what it asks for. */
+async function readersLanguage() {
+  const chosen = await self.cookieStore?.get(CHOSEN).catch(() => null);
+  const wanted = [chosen?.value ?? "", ...navigator.languages].map((one) => one.split("-")[0]);
+  return wanted.find((one) => one === "en" || languages.includes(one)) ?? "en";
 }
 
 async function takeOver() {
@@ -55,7 +67,10 @@ function spareFor(request, { pathname }) {
   return name !== undefined && Object.hasOwn(files, name) ? OURS + name : null;
 }
 
-const spared = (spare) => caches.match(spare, { cacheName: CACHE });
+async function spared(spare) {
+  const page = pages.some((name) => spare === OURS + name) ? spoken(spare, await readersLanguage()) : spare;
+  return caches.match(page, { cacheName: CACHE });
+}
 
 /** A file of this version: under its address never stands another one. */
 const kept = async (request, spare) => (await spared(spare)) ?? fetch(request);

@@ -16,13 +16,22 @@ from bot.operator.views import View
 from runtime.domain.events.words import GROUPS
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
+from runtime.text.words import marked, say
 
 EVENTS_PLACE: Final = "/console/events"
 FEEDBACK_PLACE: Final = "/console/feedback"
-EVENT_HEADS: Final = ("No.", "When", "Event", "Who", "Room", "Details")
-SINK_HEADS: Final = ("Sink", "State", "Behind", "Got on", "Trouble")
-CHECKPOINT_HEADS: Final = ("Room", "Shown", "What", "Message", "Part")
-FEEDBACK_HEADS: Final = ("When", "Rating", "Person", "Of", "Words", "Room", "Run")
+EVENT_HEADS: Final = (marked("No."), marked("When"), marked("Event"), marked("Who"), marked("Room"), marked("Details"))
+SINK_HEADS: Final = (marked("Sink"), marked("State"), marked("Behind"), marked("Got on"), marked("Trouble"))
+CHECKPOINT_HEADS: Final = (marked("Room"), marked("Shown"), marked("What"), marked("Message"), marked("Part"))
+FEEDBACK_HEADS: Final = (
+    marked("When"),
+    marked("Rating"),
+    marked("Person"),
+    marked("Of"),
+    marked("Words"),
+    marked("Room"),
+    marked("Run"),
+)
 EVENTS_SHOWN: Final = 100
 LOOKED_BACK: Final = 20_000
 """Numbers behind the newest among which a filter looks."""
@@ -35,13 +44,13 @@ async def events(request: web.Request, do: Operations) -> Html:
     first = shown[0]["number"] if shown else 0
     older = f"{EVENTS_PLACE}?{urlencode({'room': room, 'word': word, 'before': first})}"
     return page(
-        "Events",
+        say("Events"),
         EVENTS_PLACE,
         _filter(room, word),
-        table("Events", EVENT_HEADS, map(_event, reversed(shown))),
-        tag("p", tag("a", "Older ones", href=older)) if len(shown) == EVENTS_SHOWN else None,
-        tag("h2", "Last on screen"),
-        table("Checkpoints", CHECKPOINT_HEADS, map(_checkpoint, await do.checkpoints(room))),
+        table(say("Events"), EVENT_HEADS, map(_event, reversed(shown))),
+        tag("p", tag("a", say("Older ones"), href=older)) if len(shown) == EVENTS_SHOWN else None,
+        tag("h2", say("Last on screen")),
+        table(say("Checkpoints"), CHECKPOINT_HEADS, map(_checkpoint, await do.checkpoints(room))),
         *_sinks(await do.event_sinks()),
         refreshed="before" not in request.query,
     )
@@ -56,7 +65,7 @@ async def _newest(do: Operations, room: str, word: str) -> list[View]:
 async def _before(request: web.Request, do: Operations, room: str, word: str) -> list[View]:
     text = request.query["before"]
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-        raise Refusal(400, "`before` must be the number of an event.")
+        raise Refusal(400, say("`before` must be the number of an event."))
     upto = int(text) - 1
     return await _between(do, upto - (LOOKED_BACK if room or word else EVENTS_SHOWN), upto, room, word)
 
@@ -77,13 +86,13 @@ async def _between(do: Operations, after: int, upto: int, room: str, word: str) 
 def _filter(room: str, word: str) -> Html:
     words = sorted({one.word for group in GROUPS.values() for one in group.values()})
     groups = sorted({f"{one.partition('.')[0]}.*" for one in words})
-    picks = [tag("option", "Every event", value="", selected=not word)]
+    picks = [tag("option", say("Every event"), value="", selected=not word)]
     picks += [tag("option", one, value=one, selected=one == word) for one in (*groups, *words)]
     return tag(
         "form",
-        tag("label", "Event", tag("select", *picks, name="word")),
-        tag("label", "Room", tag("input", name="room", value=room, placeholder="#general, or its address")),
-        tag("button", "Show", type="submit"),
+        tag("label", say("Event"), tag("select", *picks, name="word")),
+        tag("label", say("Room"), tag("input", name="room", value=room, placeholder=say("#general, or its address"))),
+        tag("button", say("Show"), type="submit"),
         method="get",
         action=EVENTS_PLACE,
         class_="filter",
@@ -115,7 +124,7 @@ def _sinks(rows: Sequence[View]) -> Sequence[Html]:
         )
         for row in rows
     )
-    return [tag("h2", "Sinks"), table("Sinks", SINK_HEADS, lines)]
+    return [tag("h2", say("Sinks")), table(say("Sinks"), SINK_HEADS, lines)]
 
 
 def _checkpoint(row: View) -> tuple[str, ...]:
@@ -127,13 +136,15 @@ async def feedback(request: web.Request, do: Operations) -> Html:
     try:
         rows = await do.feedback(FEEDBACK_DAYS, request.query.get("room", ""), 500)
     except Refusal as error:
-        return page("Feedback", FEEDBACK_PLACE, nothing(str(error)), refreshed=False)
+        return page(say("Feedback"), FEEDBACK_PLACE, nothing(str(error)), refreshed=False)
     good = sum(row["value"] == "up" for row in rows)
     counts = tag(
         "ul", tag("li", tag("b", str(good)), "👍"), tag("li", tag("b", str(len(rows) - good)), "👎"), class_="counts"
     )
-    about = tag("p", f"The last {FEEDBACK_DAYS} days, the newest first.")
-    return page("Feedback", FEEDBACK_PLACE, counts, about, table("Ratings", FEEDBACK_HEADS, map(_rated, rows)))
+    about = tag("p", say("The last {number} days, the newest first.", number=FEEDBACK_DAYS))
+    return page(
+        say("Feedback"), FEEDBACK_PLACE, counts, about, table(say("Ratings"), FEEDBACK_HEADS, map(_rated, rows))
+    )
 
 
 def _rated(row: View) -> tuple[str, ...]:
@@ -141,7 +152,7 @@ def _rated(row: View) -> tuple[str, ...]:
         moment(row["at"]),
         "👍" if row["value"] == "up" else "👎",
         legible(row["person"]),
-        legible(row["said"]) or "no longer kept",
+        legible(row["said"]) or say("no longer kept"),
         legible(row["words"]) or "-",
         where(row),
         trace_page.link(row["run"], "trace") if row["run"] else "-",

@@ -9,6 +9,7 @@ from typing import Final
 from bot.console.html import Html, tag
 from bot.console.runs.timeline import dollars
 from bot.operator.views import View
+from runtime.text.dates import short_date, weekday
 from runtime.text.words import count, say
 
 DAY_WIDTH: Final = 56
@@ -56,7 +57,7 @@ def _bar(place: int, day: View, most: int) -> Html:
         tag("text", dollars(day["cost_micros"]), x=middle, y=str(top - 6)),
         tag(
             "text",
-            f"{datetime.fromisoformat(day['day']):%a %d}",
+            _weekday(day),
             x=middle,
             y=str(CHART_HEIGHT + 2 * LABELS_HEIGHT - 6),
             class_="faint",
@@ -65,4 +66,9 @@ def _bar(place: int, day: View, most: int) -> Html:
 
 
 def _day(day: View) -> str:
-    return f"{datetime.fromisoformat(day['day']):%a %d %b}"
+    return short_date(datetime.fromisoformat(day["day"]))
+
+
+def _weekday(day: View) -> str:
+    at = datetime.fromisoformat(day["day"])
+    return f"{weekday(at)} {at:%d}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 from urllib.parse import quote
 
 from aiohttp import web
 
 from bot.console import children_page, pieces, trace_page
 from bot.console.health.pages import log_link
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.runs.timeline import dollars, lasting, timeline
 from bot.console.work.workflows_page import around_run
@@ -20,12 +21,23 @@ from runtime.chat.views.context import SOURCES
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
+from runtime.text.retold import retold
+from runtime.text.words import count, decimal, marked, say
+
+RUN_HEADS: Final = (
+    marked("Started"),
+    marked("State"),
+    marked("Asked by"),
+    marked("Message"),
+    marked("Model calls"),
+    marked("Room"),
+)
+CONTEXT_HEADS: Final = (marked("Part"), marked("Tokens"), marked("Share of the window"))
 
 
 async def runs(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.runs(state)
-    heads = ("Started", "State", "Asked by", "Message", "Model calls", "Room")
     lines = (
         (
             pieces.run_link(row),
@@ -37,7 +49,12 @@ async def runs(request: web.Request, do: Operations) -> Html:
         )
         for row in rows
     )
-    return page("Runs", "/console/runs", tabs("State", "/console/runs", RunState, state), table("Runs", heads, lines))
+    return page(
+        say("Runs"),
+        "/console/runs",
+        tabs(say("State"), "/console/runs", RunState, state),
+        table(say("Runs"), RUN_HEADS, lines),
+    )
 
 
 async def run(request: web.Request, do: Operations) -> Html:
@@ -45,20 +62,21 @@ async def run(request: web.Request, do: Operations) -> Html:
     said = [tag("blockquote", legible(text)) for text in run["signals"]]
     told = tag("p", trace_page.link(run["id"]), " · ", log_link(run["id"]))
     around = _around(await do.handed_on(run=run["id"]), run["id"])
-    steps = [tag("h2", "Steps"), timeline(run)]
-    context = [tag("h2", "Context"), *await _context(do, run["address"])]
+    steps = [tag("h2", say("Steps")), timeline(run)]
+    context = [tag("h2", say("Context")), *await _context(do, run["address"])]
     flow = await around_run(run["workflow"], do) if run["workflow"] else []
-    return page("Run", "/console/runs", _facts(run), _turns(run), told, *said, *flow, *around, *steps, *context)
+    return page(say("Run"), "/console/runs", _facts(run), _turns(run), told, *said, *flow, *around, *steps, *context)
 
 
 def _turns(run: View) -> Html:
     """Buttons for what can be done with it; in place of one that would do nothing, the reason."""
     if run["can_stop"]:
-        return _button(run, "stop", "Stop", "Stop this run, and all below it? What it did stays done.")
+        return _button(run, "stop", say("Stop"), say("Stop this run, and all below it? What it did stays done."))
     if run["can_repeat"]:
-        return _button(run, "again", "Run again", "Do this work once more? Its report is posted again.")
-    then = tag("a", " See that run.", href=_place(run["then"])) if run["then"] else None
-    return tag("p", f"It can't be run again here. {run['why_not_again']}", then, class_="faint")
+        return _button(run, "again", say("Run again"), say("Do this work once more? Its report is posted again."))
+    then = tag("a", say("See that run."), href=_place(run["then"])) if run["then"] else None
+    words = say("It can't be run again here. {why}", why=retold(run["why_not_again"]))
+    return tag("p", words, " " if then else None, then, class_="faint")
 
 
 def _button(run: View, verb: str, word: str, ask: str) -> Html:
@@ -80,28 +98,28 @@ def _began(run: View) -> Iterator[tuple[str, Html]]:
     """The schedule, workflow or goal that began it."""
     if run["schedule"]:
         place = f"/console/schedules/{quote(run['schedule']['id'], safe='')}"
-        yield "Schedule", tag("a", legible(run["schedule"]["name"]), href=place)
+        yield say("Schedule"), tag("a", legible(run["schedule"]["name"]), href=place)
     if run["goal"]:
-        yield "Goal", tag("a", "Its contract and turns", href=f"/console/goals/{quote(run['goal'], safe='')}")
+        yield say("Goal"), tag("a", say("Its contract and turns"), href=f"/console/goals/{quote(run['goal'], safe='')}")
     if run["posted"]:
-        yield "Posted", pieces.posts(run["posted"])
+        yield say("Posted"), pieces.posts(run["posted"])
 
 
 def _facts(run: View) -> Html:
     tokens = [sum(step[side] for step in run["steps"]) for side in ("input_tokens", "output_tokens")]
     return facts(
         [
-            ("State", badge(run["state"])),
-            ("Agent", legible(run["agent"])),
-            ("Asked by", run["requester"] or "-"),
-            ("Room", where(run)),
+            (say("State"), badge(run["state"])),
+            (say("Agent"), legible(run["agent"])),
+            (say("Asked by"), run["requester"] or "-"),
+            (say("Room"), where(run)),
             *_began(run),
-            ("Started", moment(run["started_at"])),
-            ("Ended", moment(run["ended_at"])),
-            ("Took" if run["ended_at"] else "Takes", lasting(run["seconds"])),
-            ("Tokens", f"{tokens[0]:,} in, {tokens[1]:,} out"),
-            ("Cost", dollars(run["cost_micros"])),
-            *([("Error", legible(run["error"]))] if run["error"] else []),
+            (say("Started"), moment(run["started_at"])),
+            (say("Ended"), moment(run["ended_at"])),
+            (say("Took") if run["ended_at"] else say("Takes so far"), lasting(run["seconds"])),
+            (say("Tokens"), say("{read} in, {written} out", read=count(tokens[0]), written=count(tokens[1]))),
+            (say("Cost"), dollars(run["cost_micros"])),
+            *([(say("Error"), legible(retold(run["error"])))] if run["error"] else []),
         ]
     )
 
@@ -111,8 +129,8 @@ def _around(tree: Sequence[View], run: str) -> Sequence[Html]:
     if not tree:
         return []
     root = tree[0]["root"]
-    above = [tag("p", tag("a", "The run that began it", href=f"/console/runs/{root}"))] if root != run else []
-    return [tag("h2", "Handed on"), *above, children_page.tree_of(tree, run)]
+    above = [tag("p", tag("a", say("The run that began it"), href=f"/console/runs/{root}"))] if root != run else []
+    return [tag("h2", say("Handed on")), *above, children_page.tree_of(tree, run)]
 
 
 async def _context(do: Operations, room: str) -> Sequence[Html]:
@@ -120,19 +138,30 @@ async def _context(do: Operations, room: str) -> Sequence[Html]:
     try:
         told = await do.context(room)
     except Refusal as error:
-        return [nothing(str(error))]
+        return [nothing(retold(str(error)))]
     lines = (
-        (part["name"], f"{part['tokens']:,}", f"{part['percent']:.2f}%")
-        for part in (*told["partitions"], {**told, "name": "Total"})
+        (say(part["name"]), count(part["tokens"]), decimal(f"{part['percent']:.2f}%"))
+        for part in (*told["partitions"], {**told, "name": marked("Total")})
     )
     source = SOURCES[told["source"]]
-    about = f"The next message here goes to {told['model']}, with a window of {told['window']:,} tokens ({source})."
+    about = say(
+        "The next message here goes to {model}, with a window of {window} tokens ({source}).",
+        model=told["model"],
+        window=count(told["window"]),
+        source=say(source),
+    )
     newest = told["summaries"][0] if told["summaries"] else None
-    words = f"Summaries: {len(told['summaries']):,}. " if newest else "There is no summary yet."
-    so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))
-    return [tag("p", about), table("Parts", ("Part", "Tokens", "Share of the window"), lines), so_far]
+    so_far = tag("p", *(_condensed(newest, len(told["summaries"])) if newest else [say("There is no summary yet.")]))
+    return [tag("p", about), table(say("Parts"), CONTEXT_HEADS, lines), so_far]
 
 
-def _condensed(newest: View) -> str:
-    sizes = f"{newest['tokens_before']:,} tokens before and {newest['tokens_after']:,} after"
-    return f"{newest['turns']:,} turns, {sizes}"
+def _condensed(newest: View, number: int) -> Sequence[str | None]:
+    sentence = say(
+        "Summaries: {number}. The newest, {time}, is of {turns} turns: {before} tokens before and {after} after.",
+        number=count(number),
+        turns=count(newest["turns"]),
+        before=count(newest["tokens_before"]),
+        after=count(newest["tokens_after"]),
+        time="{time}",
+    )
+    return filled(sentence, time=moment(newest["at"]))

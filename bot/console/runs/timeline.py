@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import TONES, badge, moment, nothing
 from bot.operator.views import View
 from runtime.text.glyphs import legible
+from runtime.text.words import count, decimal, say
 
 MICROS_PER_DOLLAR: Final = 1_000_000
 BAR_UNITS: Final = 1_000
@@ -22,13 +23,17 @@ WAIT_SHOWN_SECONDS: Final = 1.0
 def timeline(run: View) -> Html:
     """The steps from top to bottom. The bars are for readers that see them; the figures say the same."""
     if not run["steps"]:
-        return nothing("No steps yet.")
+        return nothing(say("No steps yet."))
     return tag("ol", *(_step(step, run["seconds"]) for step in run["steps"]), class_="steps timeline")
 
 
 def _step(step: View, total: float) -> Html:
     is_model = step["kind"] == "model"
-    name = tag("span", "Model call ", tag("small", legible(step["tool"]))) if is_model else tag("code", step["tool"])
+    name = (
+        tag("span", say("Model call"), " ", tag("small", legible(step["tool"])))
+        if is_model
+        else tag("code", step["tool"])
+    )
     state = None if step["state"] == "done" else badge(step["state"])
     line = tag(
         "span",
@@ -43,13 +48,13 @@ def _step(step: View, total: float) -> Html:
 def _more(step: View) -> Iterator[Html]:
     """Everything about a step that is folded."""
     if step["grant"]:
-        yield tag("p", f"Allowed without asking, by the grant {legible(step['grant'])}.")
+        yield tag("p", say("Allowed without asking, by the grant {grant}.", grant=legible(step["grant"])))
     if step["arguments"]:
         yield tag("pre", step["call"], tabindex="0")
     if step["result"]:
         yield tag("pre", legible(step["result"]), tabindex="0")
     if step["ended_at"]:
-        yield tag("p", "Ended ", moment(step["ended_at"]), class_="faint")
+        yield tag("p", *filled(say("Ended {time}"), time=moment(step["ended_at"])), class_="faint")
 
 
 def _bar(step: View, total: float) -> Html:
@@ -78,10 +83,11 @@ def _rect(began: float, ended: float, total: float, tone: str, *, least: int = 0
 def _figures(step: View) -> Iterator[str]:
     waited = step["began_after"] - step["called_after"]
     if waited >= WAIT_SHOWN_SECONDS:
-        yield f"waited {lasting(waited)}"
+        yield say("waited {time}", time=lasting(waited))
     yield lasting(step["ended_after"] - step["began_after"])
     if step["kind"] == "model":
-        yield f"{step['input_tokens']:,} + {step['output_tokens']:,} tokens"
+        read, written = count(step["input_tokens"]), count(step["output_tokens"])
+        yield say("{read} + {written} tokens", read=read, written=written)
         yield dollars(step["cost_micros"])
 
 
@@ -94,7 +100,7 @@ def dollars(micros: int) -> str:
     amount = micros / MICROS_PER_DOLLAR
     if not micros:
         return "$0"
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    return f"${decimal(f'{amount:,.2f}' if amount >= 1 else f'{amount:.4f}')}"
 
 
 def lasting(seconds: float) -> str:
@@ -104,9 +110,9 @@ def lasting(seconds: float) -> str:
     ('0.04 s', '3.2 s', '2 min 5 s', '2 h 5 min')
     """
     if seconds < 1:
-        return f"{seconds:.2f} s"
+        return f"{decimal(f'{seconds:.2f}')} s"
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return f"{decimal(f'{seconds:.1f}')} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, left = divmod(minutes, 60)
     return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"

@@ -11,6 +11,7 @@ from typing import Final
 from bot.console.html import Html, tag
 from bot.operator.api import ROOT
 from bot.operator.views import View
+from runtime.text.words import marked, say
 
 WHEN_EXAMPLES: Final = (
     "every weekday at 9",
@@ -20,21 +21,22 @@ WHEN_EXAMPLES: Final = (
     "0 9 * * 1-5",
 )
 MISSED_LABELS: Final = {
-    "once": "run once for all of them",
-    "skip": "skip them",
-    "all": "run every one",
-    "window": "run recent ones",
+    "once": marked("run once for all of them"),
+    "skip": marked("skip them"),
+    "all": marked("run every one"),
+    "window": marked("run recent ones"),
 }
 THREAD_LABELS: Final = {
-    "room": "in the room",
-    "own": "each in a thread of its own",
-    "running": "all in the thread of the first",
+    "room": marked("in the room"),
+    "own": marked("each in a thread of its own"),
+    "running": marked("all in the thread of the first"),
 }
-QUIET_LABELS: Final = {"no": "say so", "yes": "post nothing"}
+QUIET_LABELS: Final = {"no": marked("say so"), "yes": marked("post nothing")}
+YES_NO: Final = (marked("yes"), marked("no"))
 KIND_LABELS: Final = {
-    "prompt": "An agent does a task",
-    "report": "A built-in report is made",
-    "template": "A template is filled in",
+    "prompt": marked("An agent does a task"),
+    "report": marked("A built-in report is made"),
+    "template": marked("A template is filled in"),
 }
 NO_FIELDS: Final[View] = {}
 
@@ -51,7 +53,7 @@ def schedule_form(reports: Sequence[View], zone: str, row: View = NO_FIELDS) -> 
         _preview(),
         tag("p", id="form-fault", class_="fault", role="alert"),
     ]
-    verb = "Save changes" if row else "Add schedule"
+    verb = say("Save changes") if row else say("Add schedule")
     buttons = tag("div", tag("button", verb, type="submit", class_="main"), class_="buttons")
     return tag(
         "form",
@@ -72,16 +74,16 @@ def _when(row: View, zone: str) -> Iterator[Html]:
     examples = (tag("button", one, type="button", data_fill="when", class_="example") for one in WHEN_EXAMPLES)
     yield _group(
         "when",
-        "When",
+        say("When"),
         _input("when", value=row.get("when_text"), required=True, placeholder=WHEN_EXAMPLES[0], maxlength="200"),
-        help_words="In words or as cron.",
-        below=tag("div", *examples, class_="examples", role="group", aria_label="Examples"),
+        help_words=say("In words or as cron."),
+        below=tag("div", *examples, class_="examples", role="group", aria_label=say("Examples")),
     )
     yield _group(
         "zone",
-        "Time zone",
+        say("Time zone"),
         _input("zone", value=row.get("zone"), placeholder=zone, list="zones", maxlength="64", data_own=zone == "UTC"),
-        help_words=None if row else f"Empty: {zone}.",
+        help_words=None if row else say("Empty: {zone}.", zone=zone),
         below=tag("datalist", id="zones"),
     )
 
@@ -90,25 +92,29 @@ def _coming() -> Html:
     """Place for the next five times."""
     return tag(
         "section",
-        tag("h2", "Next five times"),
-        tag("p", "They show here as you type.", id="coming-words", class_="faint"),
+        tag("h2", say("Next five times")),
+        tag("p", say("They show here as you type."), id="coming-words", class_="faint"),
         tag("ol", id="coming-list"),
         id="coming",
         aria_live="polite",
-        aria_label="Next five times",
+        aria_label=say("Next five times"),
     )
 
 
 def _work(row: View, reports: Sequence[View]) -> Iterator[Html]:
     kind = row.get("kind", "prompt")
     kinds = {name: words for name, words in KIND_LABELS.items() if kind in KIND_LABELS or name == kind}
-    options = [tag("option", words, value=name, selected=name == kind) for name, words in kinds.items()]
-    yield tag("div", tag("label", "What happens then", for_="kind"), tag("select", *options, id="kind"))
+    options = [tag("option", say(words), value=name, selected=name == kind) for name, words in kinds.items()]
+    yield tag("div", tag("label", say("What happens then"), for_="kind"), tag("select", *options, id="kind"))
     text = row.get("task", "")
-    yield _of_kind("prompt", kind, _task("prompt", "Task for the agent", text if kind == "prompt" else "", rows="4"))
+    yield _of_kind(
+        "prompt", kind, _task("prompt", say("Task for the agent"), text if kind == "prompt" else "", rows="4")
+    )
     yield _of_kind("report", kind, *_reports(reports, text if kind == "report" else "", row.get("options", {})))
-    words = "Jinja2 over the results of tools: docs/reports.md."
-    area = _task("template", "Template", text if kind == "template" else "", rows="10", help_words=words, mono=True)
+    words = say("Jinja2 over the results of tools: docs/reports.md.")
+    area = _task(
+        "template", say("Template"), text if kind == "template" else "", rows="10", help_words=words, mono=True
+    )
     yield _of_kind("template", kind, area)
 
 
@@ -134,10 +140,12 @@ def _task(name: str, words: str, text: str, *, rows: str, help_words: str | None
 
 def _reports(reports: Sequence[View], chosen: str, options: Mapping[str, object]) -> Iterator[Html]:
     picks = [
-        tag("option", f"{one['name']}: {one['about']}", value=one["name"], selected=one["name"] == chosen)
+        tag("option", f"{one['name']}: {say(one['about'])}", value=one["name"], selected=one["name"] == chosen)
         for one in reports
     ]
-    yield _group("report", "Report", tag("select", *picks, id="report", name="report", aria_describedby="report-fault"))
+    yield _group(
+        "report", say("Report"), tag("select", *picks, id="report", name="report", aria_describedby="report-fault")
+    )
     for one in reports:
         is_chosen = one["name"] == (chosen or reports[0]["name"])
         yield from report_options(one, options if one["name"] == chosen else {}, is_chosen=is_chosen)
@@ -154,9 +162,9 @@ def report_options(report: View, values: Mapping[str, object], *, is_chosen: boo
 
 
 def _option(ident: str, name: str, value: object) -> Html:
-    label = tag("label", name.replace("_", " ").capitalize(), for_=ident)
+    label = tag("label", say(name.replace("_", " ").capitalize()), for_=ident)
     if isinstance(value, bool):
-        picks = [tag("option", words, value=words, selected=value == (words == "yes")) for words in ("yes", "no")]
+        picks = [tag("option", say(words), value=words, selected=value == (words == "yes")) for words in YES_NO]
         return tag("div", label, tag("select", *picks, id=ident, name=f"options:{name}"))
     return tag("div", label, tag("input", id=ident, name=f"options:{name}", value=str(value), autocomplete="off"))
 
@@ -175,17 +183,22 @@ def picker(row: View = NO_FIELDS) -> Iterator[Html]:
         aria_describedby="to-help to-fault",
         autocomplete="off",
         spellcheck="false",
-        placeholder="Search by name",
+        placeholder=say("Search by name"),
     )
     yield tag(
         "div",
-        tag("label", "Rooms for the report", for_="room"),
-        tag("ul", *chips, class_="chips", aria_label="Chosen rooms", hidden=not chips),
-        tag("div", field, tag("ul", id="room-list", role="listbox", aria_label="Rooms", hidden=True), class_="combo"),
+        tag("label", say("Rooms for the report"), for_="room"),
+        tag("ul", *chips, class_="chips", aria_label=say("Chosen rooms"), hidden=not chips),
+        tag(
+            "div",
+            field,
+            tag("ul", id="room-list", role="listbox", aria_label=say("Rooms"), hidden=True),
+            class_="combo",
+        ),
         tag("input", type="hidden", name="to", value=",".join(address for _, address in chosen)),
         tag(
             "p",
-            "Of every channel. An address works too, such as slack:work/C024BE91L.",
+            say("Of every channel. An address works too, such as slack:work/C024BE91L."),
             id="to-help",
             class_="faint help",
         ),
@@ -195,16 +208,16 @@ def picker(row: View = NO_FIELDS) -> Iterator[Html]:
 
 
 def _chip(name: str, address: str) -> Html:
-    button = tag("button", "Remove", type="button", aria_label=f"Remove {name}")
+    button = tag("button", say("Remove"), type="button", aria_label=say("Remove {name}", name=name))
     return tag("li", tag("span", name, title=address), button, data_address=address)
 
 
 def _name(row: View) -> Iterator[Html]:
     yield _group(
         "name",
-        "Name",
+        say("Name"),
         _input("name", value=row.get("name"), maxlength="60"),
-        help_words=None if row else "Optional: the first words of the task otherwise.",
+        help_words=None if row else say("Optional: the first words of the task otherwise."),
     )
 
 
@@ -212,29 +225,29 @@ def _more(row: View) -> Html:
     """Fields that seldom need another value."""
     terms = row.get("terms", {})
     cost = f"{terms['max_cost']:g}" if terms.get("max_cost") else None
-    moments = "Such as 2026-12-01 at 9:00, or tomorrow at 9."
+    moments = say("Such as 2026-12-01 at 9:00, or tomorrow at 9.")
     return tag(
         "details",
-        tag("summary", "More"),
-        _choice("quiet", "If nothing is new", QUIET_LABELS, "yes" if terms.get("quiet") else "no"),
-        _choice("misfire", "If times were missed", MISSED_LABELS, terms.get("misfire", "once")),
-        _choice("thread", "Where in the room", THREAD_LABELS, terms.get("thread", "room")),
-        _group("starts", "Not before", _input("starts"), help_words=moments),
-        _group("ends", "Not after", _input("ends"), help_words=moments),
-        _group("max_cost", "Dollars it may cost in 24 hours", _input("max_cost", value=cost, inputmode="decimal")),
+        tag("summary", say("More")),
+        _choice("quiet", say("If nothing is new"), QUIET_LABELS, "yes" if terms.get("quiet") else "no"),
+        _choice("misfire", say("If times were missed"), MISSED_LABELS, terms.get("misfire", "once")),
+        _choice("thread", say("Where in the room"), THREAD_LABELS, terms.get("thread", "room")),
+        _group("starts", say("Not before"), _input("starts"), help_words=moments),
+        _group("ends", say("Not after"), _input("ends"), help_words=moments),
+        _group("max_cost", say("Dollars it may cost in 24 hours"), _input("max_cost", value=cost, inputmode="decimal")),
         id="more",
     )
 
 
 def _choice(name: str, words: str, labels: Mapping[str, str], chosen: str) -> Html:
-    options = [tag("option", label, value=value, selected=value == chosen) for value, label in labels.items()]
+    options = [tag("option", say(label), value=value, selected=value == chosen) for value, label in labels.items()]
     return tag("div", tag("label", words, for_=name), tag("select", *options, id=name, name=name))
 
 
 def _preview() -> Html:
     return tag(
         "div",
-        tag("button", "Show a preview of the report", type="button", data_preview=True, aria_controls="preview"),
+        tag("button", say("Show a preview of the report"), type="button", data_preview=True, aria_controls="preview"),
         preview_place(),
         data_kinds="report template",
         hidden=True,
@@ -244,7 +257,13 @@ def _preview() -> Html:
 def preview_place() -> Html:
     """Place of a report as it will look."""
     return tag(
-        "section", id="preview", class_="preview", aria_live="polite", aria_label="Preview", tabindex="-1", hidden=True
+        "section",
+        id="preview",
+        class_="preview",
+        aria_live="polite",
+        aria_label=say("Preview"),
+        tabindex="-1",
+        hidden=True,
     )
 
 

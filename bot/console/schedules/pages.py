@@ -10,50 +10,79 @@ from urllib.parse import quote
 from aiohttp import web
 
 from bot.console import pieces
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs
 from bot.console.runs.timeline import lasting
-from bot.console.schedules.form import preview_place, schedule_form
+from bot.console.schedules.form import THREAD_LABELS, preview_place, schedule_form
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.text.dates import weekday
 from runtime.text.glyphs import legible
+from runtime.text.retold import retold
+from runtime.text.words import marked, say
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 PLACE: Final = "/console/schedules"
-HEADS: Final = ("Name", "State", "Next", "When", "Room", "By", "Actions")
-PAST: Final = ("Planned", "State", "Took", "Posted", "Tries", "Reason", "Run")
-TASK_HEADS: Final = {"template": "Template", "report": "Report", "workflow": "Workflow"}
+HEADS: Final = (
+    marked("Name"),
+    marked("State"),
+    marked("Next"),
+    marked("When"),
+    marked("Room"),
+    marked("By"),
+    marked("Actions"),
+)
+PAST: Final = (
+    marked("Planned"),
+    marked("State"),
+    marked("Took"),
+    marked("Posted"),
+    marked("Tries"),
+    marked("Reason"),
+    marked("Run"),
+)
+TASK_HEADS: Final = {"template": marked("Template"), "report": marked("Report"), "workflow": marked("Workflow")}
 SCRIPT: Final = "schedules.js"
-MISSED: Final[View] = {"skip": "skip", "once": "run once", "all": "run every one", "window": "run recent ones"}
+MISSED: Final[View] = {
+    "skip": marked("skip"),
+    "once": marked("run once"),
+    "all": marked("run every one"),
+    "window": marked("run recent ones"),
+}
 # What can be done with it, by its state.
 TURNS: Final = {"active": ("pause",), "paused": ("resume",), "ended": ()}
-VERBS: Final = {"pause": "Pause", "resume": "Resume", "run": "Run now", "remove": "Delete"}
+VERBS: Final = {
+    "pause": marked("Pause"),
+    "resume": marked("Resume"),
+    "run": marked("Run now"),
+    "remove": marked("Delete"),
+}
 
 
 async def schedules(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.schedules(state)
-    tabbed = tabs("State", PLACE, TURNS, state)
+    tabbed = tabs(say("State"), PLACE, TURNS, state)
     lines = ((link(row), _state(row), _next(row), row["when"], _rooms(row), _by(row), _turn(row)) for row in rows)
-    new = tag("p", tag("a", "New schedule", href=f"{PLACE}/new", class_="button main"))
-    return page("Schedules", PLACE, new, tabbed, table("Schedules", HEADS, lines))
+    new = tag("p", tag("a", say("New schedule"), href=f"{PLACE}/new", class_="button main"))
+    return page(say("Schedules"), PLACE, new, tabbed, table(say("Schedules"), HEADS, lines))
 
 
 async def new_schedule(_request: web.Request, do: Operations) -> Html:
     form = schedule_form(await do.reports(), await _own_zone(do))
-    return page("New schedule", PLACE, form, refreshed=False, script=SCRIPT)
+    return page(say("New schedule"), PLACE, form, refreshed=False, script=SCRIPT)
 
 
 async def edited_schedule(request: web.Request, do: Operations) -> Html:
     row = await do.schedule(request.match_info["id"])
     back = tag("p", link(row))
     if row["by_file"]:
-        return page("Change schedule", PLACE, back, _in_file(row), refreshed=False)
+        return page(say("Change schedule"), PLACE, back, _in_file(row), refreshed=False)
     form = schedule_form(await do.reports(), row["zone"], row)
-    return page("Change schedule", PLACE, back, form, refreshed=False, script=SCRIPT)
+    return page(say("Change schedule"), PLACE, back, form, refreshed=False, script=SCRIPT)
 
 
 async def _own_zone(do: Operations) -> str:
@@ -69,13 +98,13 @@ async def schedule(request: web.Request, do: Operations) -> Html:
         facts(_facts(row)),
         _in_file(row) if row["by_file"] else None,
         _turn(row, whole=True),
-        tag("h2", TASK_HEADS.get(row["kind"], "Task")),
+        tag("h2", say(TASK_HEADS.get(row["kind"], marked("Task")))),
         tag("pre", legible(row["task"]), tabindex="0"),
         *_look(row),
-        tag("h2", "Next"),
+        tag("h2", say("Next")),
         _coming(row),
-        tag("h2", "Last 20 runs"),
-        table("Past runs", PAST, map(_past, row["history"])),
+        tag("h2", say("Last 20 runs")),
+        table(say("Past runs"), PAST, map(_past, row["history"])),
         script=SCRIPT,
     )
 
@@ -85,15 +114,15 @@ def _look(row: View) -> Iterator[Html]:
     if row["kind"] in ("template", "report"):
         yield tag(
             "div",
-            tag("button", "Show a preview", type="button", data_preview=row["id"], aria_controls="preview"),
+            tag("button", say("Show a preview"), type="button", data_preview=row["id"], aria_controls="preview"),
             class_="buttons",
         )
         yield preview_place()
 
 
 def _in_file(row: View) -> Html:
-    where_to = tag("code", row["source"] or "the settings file")
-    return tag("p", "It stands in the settings, so it is changed there and not here: ", where_to, ". Then reload them.")
+    sentence = say("It stands in the settings, so it is changed there and not here: {place}. Then reload them.")
+    return tag("p", *filled(sentence, place=tag("code", row["source"] or say("the settings file"))))
 
 
 def link(row: View) -> Html:
@@ -101,28 +130,28 @@ def link(row: View) -> Html:
 
 
 def _facts(row: View) -> Iterator[tuple[str, str]]:
-    yield "State", _state(row)
+    yield say("State"), _state(row)
     if row["reason"]:
-        yield "Reason", row["reason"]
+        yield say("Reason"), retold(row["reason"])
     if row["failures"]:
-        yield "Failures in a row", str(row["failures"])
-    yield "When", row["when"]
-    yield "Rooms", _rooms(row)
-    yield "By", _by(row)
-    for name, words in (("starts_at", "Not before"), ("ends_at", "Not after")):
+        yield say("Failures in a row"), str(row["failures"])
+    yield say("When"), row["when"]
+    yield say("Rooms"), _rooms(row)
+    yield say("By"), _by(row)
+    for name, words in (("starts_at", say("Not before")), ("ends_at", say("Not after"))):
         if row[name]:
             yield words, moment(row[name])
     yield from _terms(row["terms"])
 
 
 def _terms(terms: View) -> Iterator[tuple[str, str]]:
-    yield "If missed", str(MISSED.get(terms["misfire"], terms["misfire"]))
+    yield say("If missed"), say(str(MISSED.get(terms["misfire"], terms["misfire"])))
     if terms["quiet"]:
-        yield "If nothing is new", "post nothing"
+        yield say("If nothing is new"), say("post nothing")
     if terms["thread"] != "room":
-        yield "Thread", terms["thread"]
+        yield say("Thread"), say(str(THREAD_LABELS.get(terms["thread"], terms["thread"])))
     if terms["max_cost"]:
-        yield "Daily limit", f"${terms['max_cost']:g}"
+        yield say("Daily limit"), f"${terms['max_cost']:g}"
 
 
 def _state(row: View) -> Html:
@@ -139,16 +168,16 @@ def _rooms(row: View) -> Html:
 
 
 def _by(row: View) -> str:
-    return "settings file" if row["by_file"] else row["owner"]
+    return say("settings file") if row["by_file"] else row["owner"]
 
 
 def _coming(row: View) -> Html:
     from zoneinfo import ZoneInfo  # not loaded where nobody looks
 
     if row["state"] == "paused":
-        return nothing("It's paused and won't run until you resume it.")
+        return nothing(say("It's paused and won't run until you resume it."))
     if not row["next"]:
-        return nothing("It has no further runs.")
+        return nothing(say("It has no further runs."))
     zone = ZoneInfo(row["zone"])
     return tag(
         "ol", *(tag("li", moment(instant, exact=True), _by_its_clocks(instant, zone)) for instant in row["next"])
@@ -157,12 +186,14 @@ def _coming(row: View) -> Html:
 
 def _by_its_clocks(instant: str, zone: ZoneInfo) -> Html:
     """The reader's clocks may be others than the schedule's."""
-    return tag("span", f" · {datetime.fromisoformat(instant).astimezone(zone):%a %H:%M} in {zone.key}", class_="faint")
+    at = datetime.fromisoformat(instant).astimezone(zone)
+    there = f"{weekday(at)} {at:%H:%M}"
+    return tag("span", " · ", say("{time} in {zone}", time=there, zone=zone.key), class_="faint")
 
 
 def _past(one: View) -> Sequence[str]:
-    why = one["reason"] or ("no news" if one["silent"] else "run by hand" if one["manual"] else "-")
-    run = tag("a", "Steps", href=f"/console/runs/{quote(one['run'], safe='')}") if one["run"] else "-"
+    why = retold(one["reason"]) or (say("no news") if one["silent"] else say("run by hand") if one["manual"] else "-")
+    run = tag("a", say("Steps"), href=f"/console/runs/{quote(one['run'], safe='')}") if one["run"] else "-"
     return (
         moment(one["planned_at"]),
         badge(one["state"]),
@@ -194,17 +225,19 @@ def _turn(row: View, *, whole: bool = False) -> Html:
     change = None
     if whole and not row["by_file"]:
         verbs.append("remove")
-        change = tag("a", "Change", href=f"{PLACE}/{quote(row['id'], safe='')}/edit", class_="button")
+        change = tag("a", say("Change"), href=f"{PLACE}/{quote(row['id'], safe='')}/edit", class_="button")
     return tag("div", change, *(_button(row, verb) for verb in verbs), class_="buttons")
 
 
 def _button(row: View, verb: str) -> Html:
     return tag(
         "form",
-        tag("button", VERBS[verb], type="submit"),
+        tag("button", say(VERBS[verb]), type="submit"),
         method="post",
         action=_action(row, f"/{verb}"),
-        data_ask=f"Delete {row['name']}? It won't run again. What it posted stays." if verb == "remove" else None,
+        data_ask=say("Delete {name}? It won't run again. What it posted stays.", name=row["name"])
+        if verb == "remove"
+        else None,
         data_then=PLACE if verb == "remove" else None,
     )
 

@@ -13,22 +13,23 @@ from bot.console.schedules.form import picker, preview_place, report_options
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.text.words import marked, say
 
 REPORTS_PLACE: Final = "/console/reports"
-REPORT_HEADS: Final = ("Report", "About", "Options")
+REPORT_HEADS: Final = (marked("Report"), marked("About"), marked("Options"))
 
 
 async def reports(_request: web.Request, do: Operations) -> Html:
     rows = await do.reports()
-    lines = ((row["name"], row["about"], ", ".join(row["options"]) or "-") for row in rows)
+    lines = ((row["name"], say(row["about"]), ", ".join(row["options"]) or "-") for row in rows)
     planned = tag(
-        "p", "To have one made again and again: ", tag("a", "New schedule", href="/console/schedules/new"), "."
+        "p", say("To have one made again and again:"), " ", tag("a", say("New schedule"), href="/console/schedules/new")
     )
     return page(
-        "Reports",
+        say("Reports"),
         REPORTS_PLACE,
-        table("Reports", REPORT_HEADS, lines),
-        tag("h2", "Make one now"),
+        table(say("Reports"), REPORT_HEADS, lines),
+        tag("h2", say("Make one now")),
         _form(rows),
         planned,
         refreshed=False,
@@ -38,8 +39,8 @@ async def reports(_request: web.Request, do: Operations) -> Html:
 
 def _form(rows: Sequence[View]) -> Html:
     buttons = (
-        tag("button", "Make it now", type="submit", class_="main"),
-        tag("button", "Show a preview", type="button", data_preview=True, aria_controls="preview"),
+        tag("button", say("Make it now"), type="submit", class_="main"),
+        tag("button", say("Show a preview"), type="button", data_preview=True, aria_controls="preview"),
     )
     return tag(
         "form",
@@ -58,7 +59,7 @@ def _form(rows: Sequence[View]) -> Html:
 
 def _fields(rows: Sequence[View]) -> Iterator[Html]:
     picks = (tag("option", row["name"], value=row["name"]) for row in rows)
-    yield tag("div", tag("label", "Report", for_="report"), tag("select", *picks, id="report", name="name"))
+    yield tag("div", tag("label", say("Report"), for_="report"), tag("select", *picks, id="report", name="name"))
     for number, row in enumerate(rows):
         yield from report_options(row, {}, is_chosen=number == 0)
     yield from picker()

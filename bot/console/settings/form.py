@@ -10,28 +10,29 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import facts, nothing, page
-from bot.console.settings.pages import OWNERS_ONLY, SETTINGS_PLACE, notices, place_of
+from bot.console.settings.pages import OWNERS_ONLY, SETTINGS_PLACE, notices, place_of, said_value
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible, visible
+from runtime.text.words import marked, say
 
-CONFIRM_WORDS: Final = (
+CONFIRM_WORDS: Final = marked(
     "Before anything is saved, show once more that it's you. Paste your link here, or open it in this browser. That holds for ten "
     "minutes. If you no longer have it, signalbox people link and your name make a new one."
 )
 ADD: Final = "add"
 ADD_WORDS: Final = {
-    "models": "Add a model",
-    "policy": "Add a rule",
-    "rooms": "Add a room",
-    "schedules": "Add a schedule",
+    "models": marked("Add a model"),
+    "policy": marked("Add a rule"),
+    "rooms": marked("Add a room"),
+    "schedules": marked("Add a schedule"),
 }
 BY_A_RELOAD: Final = "at once"
 FIELD_LINES: Final = {"long text": "8", "list of texts": "4"}
 HINTS: Final = {
-    "list of texts": "One on each line.",
-    "as TOML writes it": 'As TOML writes it, such as [24, 48] or {url = {host = ["example.org"]}}.',
+    "list of texts": marked("One on each line."),
+    "as TOML writes it": marked('As TOML writes it, such as [24, 48] or {url = {host = ["example.org"]}}.'),
 }
 
 
@@ -39,14 +40,14 @@ async def setting(request: web.Request, do: Operations) -> Html:
     name = request.match_info["id"]
     told = await do.setting(name)
     is_new = told["is_list"] and ADD in request.query
-    title = ADD_WORDS.get(name, f"Add a table to {name}") if is_new else name
+    title = _add_words(name) if is_new else name
     return page(
         title,
         SETTINGS_PLACE,
-        tag("p", tag("a", "All settings", href=SETTINGS_PLACE)),
+        tag("p", tag("a", say("All settings"), href=SETTINGS_PLACE)),
         tag("p", told["about"]) if told["about"] else None,
         *notices(told),
-        None if told["may_edit"] else tag("p", OWNERS_ONLY, class_="faint"),
+        None if told["may_edit"] else tag("p", say(OWNERS_ONLY), class_="faint"),
         *(_list(told) if told["is_list"] and not is_new else _form(told, is_new=is_new)),
         *confirmation(told),
         refreshed=False,
@@ -61,18 +62,25 @@ def confirmation(told: View) -> Iterator[Html]:
         return
     back = quote(place_of(told["name"]), safe="")
     again = (
-        tag("p", tag("a", f"Or sign in again at {told['provider']}", href=f"/sign-in?again=1&next={back}"))
+        tag(
+            "p",
+            tag(
+                "a",
+                say("Or sign in again at {provider}", provider=told["provider"]),
+                href=f"/sign-in?again=1&next={back}",
+            ),
+        )
         if told["provider"]
         else None
     )
     yield tag(
         "form",
-        tag("h2", "Is it you?"),
-        tag("p", CONFIRM_WORDS),
-        tag("label", "Your link", for_="own-link"),
+        tag("h2", say("Is it you?")),
+        tag("p", say(CONFIRM_WORDS)),
+        tag("label", say("Your link"), for_="own-link"),
         tag("input", id="own-link", name="link", type="password", autocomplete="off", required=True),
         again,
-        tag("div", tag("button", "Confirm", type="submit"), class_="buttons"),
+        tag("div", tag("button", say("Confirm"), type="submit"), class_="buttons"),
         method="post",
         action=f"{ROOT}/confirmation",
         class_="card",
@@ -82,11 +90,15 @@ def confirmation(told: View) -> Iterator[Html]:
     )
 
 
+def _add_words(name: str) -> str:
+    return say(ADD_WORDS[name]) if name in ADD_WORDS else say("Add a table to {name}", name=name)
+
+
 def _list(told: View) -> Iterator[Html]:
     """The tables of a list, each with what may be done with it."""
     name = told["name"]
     if not told["tables"]:
-        yield nothing("There are none.")
+        yield nothing(say("There are none."))
     for row in told["tables"]:
         yield tag(
             "article",
@@ -103,16 +115,16 @@ def _list(told: View) -> Iterator[Html]:
             class_="card plain",
         )
     if told["adds"] and told["may_edit"]:
-        yield tag("p", tag("a", ADD_WORDS.get(name, f"Add a table to {name}"), href=f"{place_of(name)}?{ADD}=1"))
+        yield tag("p", tag("a", _add_words(name), href=f"{place_of(name)}?{ADD}=1"))
 
 
 def _moves(told: View, row: View) -> Html:
     own = [one["name"] for one in told["tables"] if one["is_own"]]
     verbs = [
-        ("Change", ""),
-        *([("Up", "up")] if row["moves"] and row["name"] != own[0] else []),
-        *([("Down", "down")] if row["moves"] and row["name"] != own[-1] else []),
-        *([("Remove", "remove")] if row["removes"] else []),
+        (say("Change"), ""),
+        *([(say("Up"), "up")] if row["moves"] and row["name"] != own[0] else []),
+        *([(say("Down"), "down")] if row["moves"] and row["name"] != own[-1] else []),
+        *([(say("Remove"), "remove")] if row["removes"] else []),
     ]
     buttons = [
         tag("a", label, href=place_of(row["name"]), class_="button", aria_label=f"{label} {row['name']}")
@@ -151,7 +163,7 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
         yield tag(
             "form",
             *(part for one in editable for part in _input(one, is_new=is_new)),
-            tag("div", tag("button", "Show the change", type="submit", class_="main"), class_="buttons"),
+            tag("div", tag("button", say("Show the change"), type="submit", class_="main"), class_="buttons"),
             _outcome(),
             method="post",
             action=f"{ROOT}/settings/{quote(target, safe='')}",
@@ -162,7 +174,7 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
         )
     others = [one for one in fields if one not in editable]
     if others:
-        yield tag("h2", "Only shown")
+        yield tag("h2", say("Only shown"))
         for one in others:
             yield _shown(one, may_edit=told["may_edit"])
 
@@ -171,28 +183,24 @@ def when(fields: Sequence[View]) -> str:
     """Tell when changes of these settings take effect."""
     late = [one["key"] for one in fields if one["takes_effect"] != BY_A_RELOAD]
     if not late:
-        return "Changes take effect at once."
+        return say("Changes take effect at once.")
     if len(late) == len(fields):
-        return "Changes take effect with a restart."
-    return f"Changes take effect at once; those of {', '.join(late)} with a restart."
+        return say("Changes take effect with a restart.")
+    return say("Changes take effect at once; those of {names} with a restart.", names=", ".join(late))
 
 
 def _input(one: View, *, is_new: bool) -> Iterator[Html]:
     key, said = one["key"], f"about-{one['key']}"
-    label = f"{key} (required)" if one["required"] else key
-    hint = HINTS.get(one["kind"], "")
+    label = say("{key} (required)", key=key) if one["required"] else key
+    hint = say(HINTS.get(one["kind"], ""))
     given: dict[str, Any] = {"id": f"value-{key}", "name": key, "aria_describedby": said, "autocomplete": "off"}
     value = "" if is_new else one["in_file"]
     yield tag("label", label, for_=f"value-{key}")
     if one["kind"] in ("choice", "switch"):
         choices = one["choices"] or ["true", "false"]
         options = [tag("option", choice, value=choice, selected=choice == value) for choice in choices]
-        yield tag(
-            "select",
-            tag("option", "Choose…" if one["required"] else f"default ({one['default']})", value=""),
-            *options,
-            **given,
-        )
+        empty = say("Choose…") if one["required"] else say("default ({default})", default=said_value(one["default"]))
+        yield tag("select", tag("option", empty, value=""), *options, **given)
     elif one["kind"] in FIELD_LINES:
         yield tag(
             "textarea",
@@ -202,7 +210,9 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
             **given,
         )
     else:
-        yield tag("input", value=value, placeholder=f"default: {one['default']}", **given)
+        yield tag(
+            "input", value=value, placeholder=say("default: {default}", default=said_value(one["default"])), **given
+        )
     words = [one["doc"], hint]
     yield tag("small", " ".join(filter(None, words)), id=said, class_="faint about")
     yield tag("p", id=f"fault-{key}", class_="fault", hidden=True)
@@ -211,12 +221,12 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
 def _shown(one: View, *, may_edit: bool) -> Html:
     """A setting that only the file may change: what it says, where, and why."""
     pairs = [
-        ("Value", tag("code", visible(one["value"], one_line=True)) if one["value"] else "none"),
-        ("From", legible(one["from"])),
-        ("Default", tag("code", one["default"])),
-        ("Variable", tag("code", one["variable"])),
-        ("Reference", tag("code", one["reference"])),
-        *([("Not here", legible(one["why"]))] if one["why"] else []),
+        (say("Value"), tag("code", visible(one["value"], one_line=True)) if one["value"] else say("none")),
+        (say("From"), legible(one["from"])),
+        (say("Default"), tag("code", said_value(one["default"]))),
+        (say("Variable"), tag("code", one["variable"])),
+        (say("Reference"), tag("code", one["reference"])),
+        *([(say("Not here"), legible(one["why"]))] if one["why"] else []),
     ]
     form = _secret(one) if one["secret_name"] and may_edit else None
     return tag(
@@ -229,9 +239,9 @@ def _secret(one: View) -> Html:
     where = f"secret-{one['key']}"
     return tag(
         "form",
-        tag("label", f"A new value of {one['secret_name']}", for_=where),
+        tag("label", say("A new value of {name}", name=one["secret_name"]), for_=where),
         tag("input", id=where, name="value", type="password", required=True, autocomplete="off"),
-        tag("div", tag("button", "Seal it", type="submit"), class_="buttons"),
+        tag("div", tag("button", say("Seal it"), type="submit"), class_="buttons"),
         method="post",
         action=f"{ROOT}/secrets/{quote(one['secret_name'], safe='')}",
         class_="edit",

@@ -15,22 +15,26 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.contract import Role
+from runtime.text.words import marked, say
 
-MODEL_WORDS: Final = (
-    "Write the vendor, a slash, and the model, such as openai/gpt-4o-mini or anthropic/claude-sonnet-4-5. The key is tried with one "
-    "question, which costs a few tokens; then it is sealed, and shown to nobody."
+MODEL_WORDS: Final = marked(
+    "Write the vendor, a slash, and the model, such as openai/gpt-4o-mini or anthropic/claude-sonnet-4-5. The key is tried with one question, which costs a few tokens; then it is sealed, and shown to nobody."
 )
-CHANNEL_WORDS: Final = "The tokens are checked at the platform first. Then they are sealed, and shown to nobody."
+CHANNEL_WORDS: Final = marked(
+    "The tokens are checked at the platform first. Then they are sealed, and shown to nobody."
+)
 
 
 async def model(_request: web.Request, do: Operations) -> Html:
     told = await do.setting("model.name")
-    return _page("A model and its key", told, [_model_form(told)] if _may(do) else [])
+    return _page(say("A model and its key"), told, [_model_form(told)] if _may(do) else [])
 
 
 async def channels(_request: web.Request, do: Operations) -> Html:
     told, rows = await do.setting("accounts"), await do.channels()
-    return _page("Connect a channel", told, [tag("p", CHANNEL_WORDS), *map(_channel, rows)] if _may(do) else [])
+    return _page(
+        say("Connect a channel"), told, [tag("p", say(CHANNEL_WORDS)), *map(_channel, rows)] if _may(do) else []
+    )
 
 
 def _may(do: Operations) -> bool:
@@ -41,9 +45,9 @@ def _page(title: str, told: View, content: list[Html]) -> Html:
     return page(
         title,
         SETTINGS_PLACE,
-        tag("p", tag("a", "All settings", href=SETTINGS_PLACE)),
+        tag("p", tag("a", say("All settings"), href=SETTINGS_PLACE)),
         *notices(told),
-        *(content or [nothing(OWNERS_ONLY)]),
+        *(content or [nothing(say(OWNERS_ONLY))]),
         *confirmation(told),
         refreshed=False,
         script="settings.js",
@@ -54,8 +58,8 @@ def _page(title: str, told: View, content: list[Html]) -> Html:
 def _model_form(told: View) -> Html:
     return tag(
         "form",
-        tag("p", MODEL_WORDS),
-        tag("label", "Model", for_="model"),
+        tag("p", say(MODEL_WORDS)),
+        tag("label", say("Model"), for_="model"),
         tag(
             "input",
             id="model",
@@ -65,12 +69,12 @@ def _model_form(told: View) -> Html:
             autocomplete="off",
             maxlength="200",
         ),
-        tag("label", "Its key (empty: the one that is set already)", for_="key"),
+        tag("label", say("Its key (empty: the one that is set already)"), for_="key"),
         tag("input", id="key", name="key", type="password", autocomplete="off"),
         tag(
             "div",
-            tag("button", "Try it", type="submit"),
-            tag("button", "Try and save", type="submit", class_="main", name="keep", value="yes"),
+            tag("button", say("Try it"), type="submit"),
+            tag("button", say("Try and save"), type="submit", class_="main", name="keep", value="yes"),
             class_="buttons",
         ),
         method="post",
@@ -89,11 +93,11 @@ def _channel(row: View) -> Html:
         tag(
             "form",
             *(part for one in row["secrets"] for part in _token(name, one)),
-            tag("label", f"Name of the account (empty: {name})", for_=f"{name}-name"),
+            tag("label", say("Name of the account (empty: {name})", name=name), for_=f"{name}-name"),
             tag("input", id=f"{name}-name", name="name", maxlength="32", autocomplete="off"),
             tag(
                 "div",
-                tag("button", f"Check and connect {row['title']}", type="submit", class_="main"),
+                tag("button", say("Check and connect {title}", title=row["title"]), type="submit", class_="main"),
                 class_="buttons",
             ),
             method="post",
@@ -119,5 +123,5 @@ def _token(channel: str, one: View) -> tuple[Html, ...]:
             autocomplete="off",
             aria_describedby=f"about-{where}",
         ),
-        tag("small", f"Its form: {one['looks']}.", id=f"about-{where}", class_="faint about"),
+        tag("small", say("Its form: {looks}.", looks=one["looks"]), id=f"about-{where}", class_="faint about"),
     )

@@ -171,7 +171,7 @@ function made(name, words, attributes = {}) {
 /** The code of a link for a camera, dark on light in both colour schemes. */
 function drawn(code) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: `0 0 ${code.size} ${code.size}`, role: "img", "aria-label": "The link as a QR code", class: "qr" })) svg.setAttribute(key, value);
+  for (const [key, value] of Object.entries({ viewBox: `0 0 ${code.size} ${code.size}`, role: "img", "aria-label": t("The link as a QR code"), class: "qr" })) svg.setAttribute(key, value);
   const light = document.createElementNS(SVG, "rect");
   for (const [key, value] of Object.entries({ width: code.size, height: code.size, fill: "#ffffff" })) light.setAttribute(key, value);
   const dark = document.createElementNS(SVG, "path");
@@ -183,15 +183,15 @@ function drawn(code) {
 /** A link that is shown once: in a window of its own, which no refresh takes away. */
 function showLink(done) {
   const window_ = made("dialog", "", { class: "link", "aria-labelledby": "link-title" });
-  const place = made("input", "", { readonly: "", "aria-label": "The link", value: done.url });
-  const copy = made("button", "Copy the link", { type: "button", class: "main" });
-  const close = made("button", "Close", { type: "button" });
+  const place = made("input", "", { readonly: "", "aria-label": t("The link"), value: done.url });
+  const copy = made("button", t("Copy the link"), { type: "button", class: "main" });
+  const close = made("button", t("Close"), { type: "button" });
   const buttons = made("div", "", { class: "buttons" });
   const told = made("p", "", { role: "status" });
   copy.addEventListener("click", async () => {
     place.select();
     const copied = await navigator.clipboard?.writeText(done.url).then(() => true, () => false);
-    told.textContent = copied ? "Copied." : "It's selected: copy it with your keyboard.";
+    told.textContent = copied ? t("Copied.") : t("It's selected: copy it with your keyboard.");
   });
   close.addEventListener("click", () => window_.close());
   window_.addEventListener("close", () => window_.remove());
@@ -277,7 +277,7 @@ function decide(event, choice) {
   if (!button) return;
   event.preventDefault();
   const danger = card.dataset.danger === "" && choice === "approve";
-  if (!danger || sure(card.id, "This call is dangerous. Press A again to approve it.")) button.click();
+  if (!danger || sure(card.id, t("This call is dangerous. Press A again to approve it."))) button.click();
 }
 
 function choose(event) {
@@ -302,8 +302,13 @@ document.addEventListener("change", (event) => {
   if (!bar || !event.target.matches("[data-choose]")) return;
   const number = document.querySelectorAll("[data-choose]:checked").length;
   bar.hidden = number === 0;
-  bar.querySelector("span").textContent = number === 1 ? "1 selected" : `${number} selected`;
+  bar.querySelector("span").textContent = t("Selected: {number}", { number });
 });
+
+function decided(choice, number) {
+  if (choice === "approve") return number === 1 ? t("Approved 1 call.") : t("Approved {number} calls.", { number });
+  return number === 1 ? t("Denied 1 call.") : t("Denied {number} calls.", { number });
+}
 
 /** Each selected question is decided for itself, in the order in which they stand. */
 document.addEventListener("click", async (event) => {
@@ -311,7 +316,7 @@ document.addEventListener("click", async (event) => {
   if (!choice) return;
   const chosen = cards().filter((card) => card.querySelector("[data-choose]")?.checked);
   const danger = choice === "approve" && chosen.some((card) => card.dataset.danger === "");
-  if (danger && !sure(chosen.map(({ id }) => id).join(), "Some of these calls are dangerous. Press again to approve them all.")) return;
+  if (danger && !sure(chosen.map(({ id }) => id).join(), t("Some of these calls are dangerous. Press again to approve them all."))) return;
   const buttons = [...event.target.closest(".bulk").querySelectorAll("button")];
   buttons.forEach((button) => (button.disabled = true));
   let done = 0;
@@ -320,8 +325,7 @@ document.addEventListener("click", async (event) => {
     const form = card.querySelector(`form:has(button[value=${choice}])`);
     await send(form, form.querySelector(`button[value=${choice}]`)).then(() => (done += 1), (error) => (failed ||= error.message));
   }
-  const verb = choice === "approve" ? "Approved" : "Denied";
-  tell(`${verb} ${done === 1 ? "1 call" : `${done} calls`}.${failed && ` ${failed}`}`, Boolean(failed));
+  tell(`${decided(choice, done)}${failed && ` ${failed}`}`, Boolean(failed));
   await refresh({ force: true }).catch(() => {});
 });
 

@@ -37,7 +37,7 @@ function row(line) {
   item.append(fields);
   if (line.fields.exception) {
     const folded = part("details");
-    folded.append(part("summary", "Traceback"), part("pre", line.fields.exception));
+    folded.append(part("summary", t("Traceback")), part("pre", line.fields.exception));
     item.append(folded);
   }
   localTimes(item);
@@ -53,8 +53,8 @@ function show(lines) {
 
 function tellFlow() {
   const isPaused = pause.getAttribute("aria-pressed") === "true";
-  if (isPaused) flow.textContent = held.length ? `Paused; ${held.length} new` : "Paused";
-  else flow.textContent = source.readyState === EventSource.OPEN ? "Live" : "Not connected; trying again";
+  if (isPaused) flow.textContent = held.length ? t("Paused; {number} new", { number: held.length }) : t("Paused");
+  else flow.textContent = source.readyState === EventSource.OPEN ? t("Live") : t("Not connected; trying again");
 }
 
 pause.addEventListener("click", () => {

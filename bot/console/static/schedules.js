@@ -61,10 +61,10 @@ async function look(signal) {
 let roomFault = "";
 
 function showTimes({ when, zone, next, there }) {
-  byId("coming-words").textContent = when ? `${when[0].toUpperCase()}${when.slice(1)}.` : "They show here as you type.";
+  byId("coming-words").textContent = when ? `${when[0].toUpperCase()}${when.slice(1)}.` : t("They show here as you type.");
   const rows = next.map((at, number) => {
     const local = make("time", { datetime: at, "data-exact": "" });
-    const here = zone === own ? [] : [" · ", make("span", { class: "faint" }, "for you ", local)];
+    const here = zone === own ? [] : [" · ", make("span", { class: "faint" }, t("for you:"), " ", local)];
     return make("li", {}, `${there[number]} (${zone})`, ...here);
   });
   byId("coming-list").replaceChildren(...rows);
@@ -179,7 +179,7 @@ class Picker {
   }
 
   #take({ name, address }) {
-    const remove = make("button", { type: "button", "aria-label": `Remove ${name}` }, "Remove");
+    const remove = make("button", { type: "button", "aria-label": t("Remove {name}", { name }) }, t("Remove"));
     this.#chips.append(make("li", { "data-address": address }, make("span", { title: address }, name), remove));
     this.#input.value = "";
     this.#close();
@@ -221,14 +221,14 @@ function wished(button) {
 async function preview(button) {
   const place = byId("preview");
   place.hidden = false;
-  place.replaceChildren(make("p", { class: "faint" }, "Making it…"));
+  place.replaceChildren(make("p", { class: "faint" }, t("Making it…")));
   button.disabled = true;
   try {
     const seen = await ask("/report-previews", wished(button));
     const text = make("div", { class: "report" });
     text.innerHTML = seen.html; // made and escaped by the server
-    if (seen.silent) text.append(make("p", {}, "Nothing is new, so it would post nothing."));
-    if (seen.cut) text.append(make("p", { class: "faint" }, "The rest is longer than a preview shows."));
+    if (seen.silent) text.append(make("p", {}, t("Nothing is new, so it would post nothing.")));
+    if (seen.cut) text.append(make("p", { class: "faint" }, t("The rest is longer than a preview shows.")));
     place.replaceChildren(text, ...(await Promise.all(seen.charts.map(picture))), closer(place, button));
     localTimes(place);
   } catch (error) {
@@ -239,7 +239,7 @@ async function preview(button) {
 }
 
 function closer(place, button) {
-  const close = make("button", { type: "button" }, "Close the preview");
+  const close = make("button", { type: "button" }, t("Close the preview"));
   close.addEventListener("click", () => {
     place.hidden = true;
     place.replaceChildren();

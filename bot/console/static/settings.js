@@ -1,7 +1,7 @@
 "use strict";
 
-// Edits of settings: shown as a change of the file first, saved when a person has seen it. All words are the server's; what
-// goes into the page is put there as text.
+// Edits of settings: shown as a change of the file first, saved when a person has seen it. What goes into the page is put
+// there as text.
 
 const NEEDS_LINK = 403;
 const FILE_CHANGED = 409;
@@ -19,7 +19,7 @@ async function ask(path, body) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   }).catch(() => {
-    throw new Error("Signalbox isn't answering. Before you try again, check whether your change was made.");
+    throw new Error(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
   });
   const told = await answer.json();
   return { status: answer.status, told };
@@ -33,7 +33,7 @@ function edit(form) {
 }
 
 function diff(text) {
-  const shown = part("pre", "", { class: "diff", tabindex: "0", "aria-label": "The change of the file" });
+  const shown = part("pre", "", { class: "diff", tabindex: "0", "aria-label": t("The change of the file") });
   for (const line of text.split("\n")) {
     const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "place" : "";
     shown.append(part("span", `${line}\n`, kind ? { class: kind } : {}));
@@ -42,9 +42,10 @@ function diff(text) {
 }
 
 function rows(outcomes) {
+  const heads = [t("Tool"), t("A user"), t("An operator"), t("An owner"), t("Rule")];
   const table = part("table");
   const head = part("tr");
-  for (const name of ["Tool", "A user", "An operator", "An owner", "Rule"]) head.append(part("th", name, { scope: "col" }));
+  for (const name of heads) head.append(part("th", name, { scope: "col" }));
   const body = part("tbody");
   for (const row of outcomes) {
     const line = part("tr", "", row.is_freer ? { class: "freer" } : {});
@@ -52,13 +53,13 @@ function rows(outcomes) {
       row.before[role] === row.after[role] ? row.after[role] : `${row.before[role]} → ${row.after[role]}`,
     );
     const told = [`${row.tool} (${row.effect})`, ...cells, [row.rule, row.limit, row.else].filter(Boolean).join("; ")];
-    ["Tool", "A user", "An operator", "An owner", "Rule"].forEach((name, at) => line.append(part("td", told[at], { "data-head": name })));
+    heads.forEach((name, at) => line.append(part("td", told[at], { "data-head": name })));
     body.append(line);
   }
   const top = part("thead");
   top.append(head);
-  table.append(part("caption", "What would happen to calls"), top, body);
-  const frame = part("div", "", { class: "wide", role: "group", "aria-label": "What would happen to calls" });
+  table.append(part("caption", t("What would happen to calls")), top, body);
+  const frame = part("div", "", { class: "wide", role: "group", "aria-label": t("What would happen to calls") });
   frame.append(table);
   return frame;
 }
@@ -87,6 +88,12 @@ function faults(form, found) {
   return { others, first };
 }
 
+function whenItHolds(takesEffect) {
+  const ways = new Set(Object.values(takesEffect));
+  if (ways.size > 1) return t("Some of it takes effect at once, the rest with a restart.");
+  return ways.has("at once") ? t("It takes effect at once.") : t("It takes effect with a restart.");
+}
+
 async function show(form) {
   const { status, told } = await ask(`${form.getAttribute("action")}/try`, edit(form));
   if (status !== 200) throw new Error(told.error);
@@ -97,7 +104,7 @@ async function show(form) {
     const list = part("ul", "", { class: "wrong" });
     for (const words of others) list.append(part("li", words));
     if (others.length) place.append(list);
-    tell("This can't be saved yet. Nothing was changed.", true);
+    tell(t("This can't be saved yet. Nothing was changed."), true);
     (first ?? place).focus();
     return;
   }
@@ -112,22 +119,21 @@ async function show(form) {
     const list = part("ul", "", { class: "widened" });
     for (const words of told.widened) list.append(part("li", words));
     const label = part("label", "", { class: "accept" });
-    label.append(part("input", "", { type: "checkbox", name: "accept", value: "yes" }), part("span", "Yes, let them do more than now"));
+    label.append(part("input", "", { type: "checkbox", name: "accept", value: "yes" }), part("span", t("Yes, let them do more than now")));
     place.append(list, label);
   }
-  const when = [...new Set(Object.values(told.takes_effect))].join(", and in part ");
-  place.append(part("p", `It takes effect ${when}.`, { class: "faint" }));
+  place.append(part("p", whenItHolds(told.takes_effect), { class: "faint" }));
   const buttons = part("div", "", { class: "buttons" });
-  buttons.append(part("button", "Save", { type: "button", class: "main", "data-saves": "" }), part("button", "Leave it", { type: "button", "data-leaves": "" }));
+  buttons.append(part("button", t("Save"), { type: "button", class: "main", "data-saves": "" }), part("button", t("Leave it"), { type: "button", "data-leaves": "" }));
   place.append(buttons);
-  tell("This is the change of the file. Nothing is saved yet.");
+  tell(t("This is the change of the file. Nothing is saved yet."));
   place.focus();
 }
 
 function saved(told) {
   const lines = [told.told];
-  if (told.changed?.length) lines.push(`In effect now: ${told.changed.join(", ")}.`);
-  if (told.restart?.length) lines.push(`Needs a restart: ${told.restart.join(", ")}.`);
+  if (told.changed?.length) lines.push(t("In effect now: {names}.", { names: told.changed.join(", ") }));
+  if (told.restart?.length) lines.push(t("Needs a restart: {names}.", { names: told.restart.join(", ") }));
   if (told.notes?.length) lines.push(...told.notes);
   return lines.join(" ");
 }
@@ -176,7 +182,7 @@ async function confirmed(form) {
 
 /** A form whose answer is told, and which may need a confirmation first. */
 async function plain(form, pressed) {
-  tell("One moment…");
+  tell(t("One moment…"));
   const { status, told } = await ask(form.getAttribute("action"), Object.fromEntries(new FormData(form, pressed)));
   if (status === NEEDS_LINK) {
     waiting = form;

@@ -15,6 +15,7 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.text.glyphs import legible
+from runtime.text.retold import retold
 from runtime.text.words import marked, say
 
 GOALS_PLACE: Final = "/console/goals"
@@ -67,18 +68,26 @@ async def goal(request: web.Request, do: Operations) -> Html:
 def _line(row: View) -> Sequence[str | Html]:
     at = tag("a", moment(row["started_at"]), href=f"{GOALS_PLACE}/{quote(row['id'], safe='')}")
     name = cut(row["name"], GOAL_LINE_CHARS)
-    return at, name, badge(row["state"]), row["how_far"] or "-", legible(row["by"]), where(row), _stop(row) or "-"
+    return (
+        at,
+        name,
+        badge(row["state"]),
+        retold(row["how_far"]) or "-",
+        legible(row["by"]),
+        where(row),
+        _stop(row) or "-",
+    )
 
 
 def _facts(row: View) -> Iterator[tuple[str, str | Html]]:
     run = tag("a", say("Its calls"), href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
     told: tuple[tuple[str, str | Html], ...] = (
         (say("State"), badge(row["state"])),
-        (say("Waits for"), row["waits_for"]),
+        (say("Waits for"), say(row["waits_for"])),
         (say("Ended, since"), say(ENDS_TOLD[row["end"]]) if row["end"] in ENDS_TOLD else ""),
-        (say("Why"), legible(row["reason"].partition("\n")[0])),
-        (say("Turns"), row["how_far"]),
-        (say("Bounds"), row["bounds"]),
+        (say("Why"), legible(retold(row["reason"].partition("\n")[0]))),
+        (say("Turns"), retold(row["how_far"])),
+        (say("Bounds"), retold(row["bounds"])),
         (say("Until"), moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
         (say("Judged by"), row["judge"] or (say("the same model") if row["bounds"] else "")),
         (say("Cost"), f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.console.html import Html, tag
+from bot.console.layout import kind_words
 from bot.operator.views import View
 from runtime.text.glyphs import clip, legible
+from runtime.text.words import say, say_many
 
 BOX_WIDTH: Final = 150
 BOX_HEIGHT: Final = 44
@@ -45,7 +47,7 @@ def graph(steps: Sequence[View]) -> Html:
         width=str(width),
         height=str(height),
         role="img",
-        aria_label=f"Graph of {len(boxes)} steps",
+        aria_label=say_many("Graph of {number} step", "Graph of {number} steps", len(boxes)),
     )
     return tag("div", picture, class_="graph")
 
@@ -76,10 +78,10 @@ def _box(box: Box) -> Html:
     middle = str(box.x + BOX_WIDTH // 2)
     return tag(
         "g",
-        tag("title", f"{step['name']}: {state}"),
+        tag("title", f"{step['name']}: {say(state)}"),
         tag("rect", x=str(box.x), y=str(box.y), width=str(BOX_WIDTH), height=str(BOX_HEIGHT), rx="8"),
         tag("text", f"{clip(legible(step['name']), NAME_CHARS)}{count}", x=middle, y=str(box.y + 19)),
-        tag("text", f"{step['kind']} · {state}", x=middle, y=str(box.y + 35), class_="faint"),
+        tag("text", f"{kind_words(step['kind'])} · {say(state)}", x=middle, y=str(box.y + 35), class_="faint"),
         class_=f"step {state}",
     )
 

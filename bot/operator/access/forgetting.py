@@ -9,7 +9,7 @@ from typing import Any, Final
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.people import done
+from bot.operator.people import IN_SETTINGS, NOBODY_NAMED, done
 from bot.operator.views import View
 from runtime.contract import PEOPLE, Role
 from runtime.domain.forgetting.person import Needles
@@ -18,19 +18,22 @@ from runtime.http.errors import Refusal
 from runtime.store.operations.texts import is_key
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.memory.forgetting import Forgetting
+from runtime.text.words import listed, marked, say
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
 OUTSIDE: Final = (
-    "messages on the chat platforms: delete them there",
-    "backups made so far: a restore leaves this person out, but their files still have them",
-    "log files of this program, and whatever collects them",
-    "event sinks, also those that are files",
-    "files that the agent wrote in rooms of several people",
-    "the settings file, and documents and skills of yours",
+    marked("messages on the chat platforms: delete them there"),
+    marked("backups made so far: a restore leaves this person out, but their files still have them"),
+    marked("log files of this program, and whatever collects them"),
+    marked("event sinks, also those that are files"),
+    marked("files that the agent wrote in rooms of several people"),
+    marked("the settings file, and documents and skills of yours"),
 )
 """Places that this program doesn't reach."""
-UNANSWERED: Final = "Nobody may answer these questions now: {ids}. Name other approvers, or stop the work that asks."
+UNANSWERED: Final = marked(
+    "Nobody may answer these questions now: {ids}. Name other approvers, or stop the work that asks."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +52,19 @@ class ForgetOperations:
             "identities": sorted(one for one in needles.ids if one != needles.person),
             "rooms": len(needles.rooms),
             "also_called": sorted({*needles.names} - {name}),
-            "outside": [*OUTSIDE],
-            "told": f"{name} is forgotten for good: what they wrote, what was answered to them, their conversations, files, "
-            "memories, schedules and grants go. In what others wrote and decided, a mark stands in place of their name.",
+            "outside": [*map(say, OUTSIDE)],
+            "told": say(
+                "{name} is forgotten for good: what they wrote, what was answered to them, their conversations, files, "
+                "memories, schedules and grants go. In what others wrote and decided, a mark stands in place of their name.",
+                name=name,
+            ),
         }
 
     async def begin(self, name: str, confirm: str) -> View:
         """From here on nobody knows them; `continue_forgetting` does the rest, or the running process by itself."""
         needles = await self._known(name)
         if confirm != name:
-            raise Refusal(400, f"To forget {name} for good, write that name once more.")
+            raise Refusal(400, say("To forget {name} for good, write that name once more.", name=name))
         await self._may_go(name, needles)
         made = await self.context.store.forgettings.begin(name, actor=self.actor.name)
         if isinstance(made, Unmoved):
@@ -66,7 +72,9 @@ class ForgetOperations:
             raise AssertionError("unreachable")
         self.context.notifier.notify(PEOPLE)
         view = _view(made.forgetting)
-        told = f"{name} is no longer known. All that is kept is being looked through: signalbox people forgotten"
+        told = say(
+            "{name} is no longer known. All that is kept is being looked through: signalbox people forgotten", name=name
+        )
         return {
             **view,
             "told": told,
@@ -77,8 +85,7 @@ class ForgetOperations:
     async def _may_go(self, name: str, needles: Needles) -> None:
         """Errors: Refusal."""
         if places := self.context.written(name, sorted(needles.ids)):
-            where = " and ".join(places)
-            raise Refusal(409, f"The settings name {name} in {where}. Take them out there, reload, and try again.")
+            raise Refusal(409, say(IN_SETTINGS, name=name, places=listed(places)))
         everybody = await self.context.store.people.people()
         owners = [known.person.name for known in everybody if known.person.role is Role.OWNER]
         if owners == [name]:
@@ -89,14 +96,14 @@ class ForgetOperations:
         left = await self.context.store.forgettings.unanswerable(self.context.rights())
         ids = [str(one.id) for one in left]
         if ids:
-            await self._forgetter.tell(f"forgotten:{which}", UNANSWERED.format(ids=", ".join(ids)))
+            await self._forgetter.tell(f"forgotten:{which}", say(UNANSWERED, ids=", ".join(ids)))
         return ids
 
     async def proceed(self, which: str) -> View:
         try:
             return _view(await self._forgetter.step(which))
         except KeyError:
-            raise Refusal(404, f"Nobody is being forgotten under {which}.") from None
+            raise Refusal(404, say("Nobody is being forgotten under {which}.", which=which)) from None
 
     async def listed(self) -> list[View]:
         return [_view(one) for one in await self.context.store.forgettings.newest(LISTED_FORGETTINGS)]
@@ -123,13 +130,13 @@ class ForgetOperations:
 
     async def _known(self, name: str) -> Needles:
         if (needles := await self.context.store.forgettings.needles(name)) is None:
-            raise Refusal(404, f'There is nobody named "{name}".')
+            raise Refusal(404, say(NOBODY_NAMED, name=name))
         return needles
 
     @property
     def _forgetter(self) -> Forgetter:
         if self.context.forgetter is None:
-            raise Refusal(409, "Nobody can be forgotten here.")
+            raise Refusal(409, marked("Nobody can be forgotten here."))
         return self.context.forgetter
 
 

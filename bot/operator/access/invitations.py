@@ -16,16 +16,21 @@ from runtime.contract import Role
 from runtime.http.errors import Refusal
 from runtime.http.guard import LOOPBACK
 from runtime.store.protocol.people import Ending, Invitation
+from runtime.text.words import marked, say
 
 INVITATION_LIFE_MOST: Final = timedelta(days=30)
 JOIN_PATH: Final = "/join/"
 ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]{1,253}")
-NO_OWNERS: Final = "A link can't make an owner: whoever finds it first would own this. Invite them with another role, and change it once they're in."
-INVITATION_TOO_LONG: Final = f"An invitation is good for at most {INVITATION_LIFE_MOST.days} days."
-BAD_ORIGIN: Final = "`at` must be the address of this page, such as https://box.example:8443."
-NOT_OPEN: Final = "This invitation isn't open any more."
-ONLY_HERE: Final = "This address only works on this machine. For one that works on phones, set web.public_url, and listen where they can reach you."
-INVITATION_TOLD: Final = "Here's the link. It's shown only now, and lets one person in."
+NO_OWNERS: Final = marked(
+    "A link can't make an owner: whoever finds it first would own this. Invite them with another role, and change it once they're in."
+)
+INVITATION_TOO_LONG: Final = marked("An invitation is good for at most 30 days.")
+BAD_ORIGIN: Final = marked("`at` must be the address of this page, such as https://box.example:8443.")
+NOT_OPEN: Final = marked("This invitation isn't open any more.")
+ONLY_HERE: Final = marked(
+    "This address only works on this machine. For one that works on phones, set web.public_url, and listen where they can reach you."
+)
+INVITATION_TOLD: Final = marked("Here's the link. It's shown only now, and lets one person in.")
 INVITATION_ZONE: Final = "UTC"
 
 
@@ -48,7 +53,7 @@ def address_of(path: str, public_url: str, shown_at: str) -> Mapping[str, object
         return {"path": path, "url": "", "note": "", "qr": None}
     url = f"{origin.rstrip('/')}{path}"
     is_here = urlsplit(url).hostname in {name.strip("[]") for name in LOOPBACK}
-    return {"path": path, "url": url, "note": ONLY_HERE if is_here else "", "qr": drawn(url)}
+    return {"path": path, "url": url, "note": say(ONLY_HERE) if is_here else "", "qr": drawn(url)}
 
 
 @by_role
@@ -68,13 +73,13 @@ class InvitationsApi(PartialApi):
         address_of("", self._context.public_url, at)  # refused before anything is made
         made, token = await self._store.people.make_invitation(wanted, within, actor=self.actor.name)
         link = address_of(f"{JOIN_PATH}{token}", self._context.public_url, at)
-        return {**self._view(made), **link, "told": INVITATION_TOLD}
+        return {**self._view(made), **link, "told": say(INVITATION_TOLD)}
 
     async def revoke_invitation(self, which: str) -> View:
         """End an invitation that nobody used."""
         if not await self._store.people.revoke_invitation(which, actor=self.actor.name):
             raise Refusal(404, NOT_OPEN)
-        return {"id": which, "state": "revoked", "told": "The invitation is revoked. Its link lets nobody in."}
+        return {"id": which, "state": "revoked", "told": say("The invitation is revoked. Its link lets nobody in.")}
 
     def _within(self, until: str) -> timedelta:
         try:

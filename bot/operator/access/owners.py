@@ -10,8 +10,9 @@ from typing import Final
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 
-CONFIRM_FOR_OWNERS: Final = (
+CONFIRM_FOR_OWNERS: Final = marked(
     "This gives somebody the rights of an owner, so show once more that it's you: open your own link in this browser, or sign in "
     "again. That holds for ten minutes. On the machine that runs Signalbox, `{command} people` does it without."
 )
@@ -21,4 +22,4 @@ def must_be_confirmed(has: OperatorContext, actor: Actor) -> None:
     """A command of this machine has shown it by its token. Errors: Refusal 403."""
     live = has.live_settings
     if live is not None and not actor.hand and not live.confirmations.left(actor.session):
-        raise Refusal(403, CONFIRM_FOR_OWNERS.format(command=has.command))
+        raise Refusal(403, say(CONFIRM_FOR_OWNERS, command=has.command))

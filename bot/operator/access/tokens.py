@@ -26,13 +26,18 @@ from runtime.domain.programs.token import (
 )
 from runtime.http.errors import Refusal
 from runtime.store.programs.store import ProgramStore
+from runtime.text.words import count, marked, say
 
-BAD_PROGRAM_NAME: Final = "A program's name is 1 to 40 small letters, digits and dashes, such as `build-server`."
-NO_SUCH_ROLE: Final = "A token's role is user or operator. Owners are people."
-BAD_PACE: Final = f"A token's calls a minute are a number from 1 to {CALLS_PER_MINUTE_MAX:,}."
-STILL_VALID: Final = "There is a valid token called {name}. Revoke it first: signalbox tokens revoke {name}"
-NO_VALID_ONE: Final = "There is no token called {name}, or it is revoked already. `signalbox tokens list` has them."
-NO_SUCH_AGENT: Final = "There is no agent {name}. There are: {names}."
+BAD_PROGRAM_NAME: Final = marked(
+    "A program's name is 1 to 40 small letters, digits and dashes, such as `build-server`."
+)
+NO_SUCH_ROLE: Final = marked("A token's role is user or operator. Owners are people.")
+BAD_PACE: Final = marked("A token's calls a minute are a number from 1 to {most}.")
+STILL_VALID: Final = marked("There is a valid token called {name}. Revoke it first: signalbox tokens revoke {name}")
+NO_VALID_ONE: Final = marked(
+    "There is no token called {name}, or it is revoked already. `signalbox tokens list` has them."
+)
+NO_SUCH_AGENT: Final = marked("There is no agent {name}. There are: {names}.")
 UNTIL_ZONE: Final = "UTC"
 
 
@@ -62,15 +67,15 @@ class TokenOperations:
     async def made(self, wanted: WantedToken, actor: Actor) -> View:
         token, secret = self._checked(wanted, actor), fresh_secret()
         if not await self.store.make_token(token, secret):
-            raise Refusal(409, STILL_VALID.format(name=token.name))
+            raise Refusal(409, say(STILL_VALID, name=token.name))
         kept = await self.store.token_named(token.name)
         return {**self._view(kept or token), "token": secret}
 
     async def revoked(self, name: str, actor: Actor) -> View:
         if not await self.store.revoke_token(name, actor.name):
-            raise Refusal(404, NO_VALID_ONE.format(name=name))
+            raise Refusal(404, say(NO_VALID_ONE, name=name))
         kept = await self.store.token_named(name)
-        told = f"The token {name} is revoked. Within a second no door takes it."
+        told = say("The token {name} is revoked. Within a second no door takes it.", name=name)
         return {**(self._view(kept) if kept else {"name": name}), "told": told}
 
     def _checked(self, wanted: WantedToken, actor: Actor) -> ProgramToken:
@@ -80,7 +85,7 @@ class TokenOperations:
             raise Refusal(400, NO_SUCH_ROLE)
         agents = globs_of(wanted.agents)
         if strange := [name for name in agents if name not in self.agents]:
-            raise Refusal(404, NO_SUCH_AGENT.format(name=strange[0], names=", ".join(self.agents)))
+            raise Refusal(404, say(NO_SUCH_AGENT, name=strange[0], names=", ".join(self.agents)))
         return ProgramToken(
             name=wanted.name,
             role=wanted.role,
@@ -112,7 +117,7 @@ def _pace(text: str) -> int:
     if not text:
         return CALLS_PER_MINUTE
     if not (text.isascii() and text.isdecimal() and len(text) <= 4 and 1 <= int(text) <= CALLS_PER_MINUTE_MAX):
-        raise Refusal(400, BAD_PACE)
+        raise Refusal(400, say(BAD_PACE, most=count(CALLS_PER_MINUTE_MAX)))
     return int(text)
 
 

@@ -9,6 +9,7 @@ from runtime.contract import Address
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Granted
 from runtime.text.naming import meant
+from runtime.text.words import say
 
 
 @by_role
@@ -27,7 +28,7 @@ class GrantsApi(PartialApi):
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)
         if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
-            raise Refusal(409, f"The grant {found.grant.id} has already ended.")
+            raise Refusal(409, say("The grant {id} has already ended.", id=found.grant.id))
         return await self.grant(found.grant.id)
 
     async def _grant_meant(self, words: str) -> Granted:
@@ -38,8 +39,8 @@ class GrantsApi(PartialApi):
             return found[0]
         if found:
             several = ", ".join(one.grant.id for one in found)
-            raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
-        raise Refusal(404, f"There is no grant {words}. Give its id, or at least its first four characters.")
+            raise Refusal(409, say("Several begin with {words}: {names}.", words=repr(words.strip()), names=several))
+        raise Refusal(404, say("There is no grant {id}. Give its id, or at least its first four characters.", id=words))
 
     def _grant(self, one: Granted) -> View:
         return grant_view(one, self._context.effect_of(one), *self._names)

@@ -13,8 +13,9 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.policy.modes import Mode, RoomMode
+from runtime.text.words import marked, say
 
-NEVER_AT_WORK: Final = "No account {} has run here yet. Check its name, or start Signalbox with it once."
+NEVER_AT_WORK: Final = marked("No account {account} has run here yet. Check its name, or start Signalbox with it once.")
 
 
 @by_role
@@ -30,10 +31,10 @@ class ModesApi(PartialApi):
         """Set the mode of a room or thread. Trusted mode can only be set in the room itself."""
         address, wanted = await self._room_meant(room), word_of(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
-            raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+            raise Refusal(400, marked("Name a room, and one of the modes normal, read-only and plan."))
         if not await self._context.finder.is_served(address):
             account = self._names[0](address).partition("/")[0]
-            raise Refusal(404, NEVER_AT_WORK.format(account))
+            raise Refusal(404, say(NEVER_AT_WORK, account=account))
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(mode_view(address, made, *self._names))

@@ -21,13 +21,15 @@ from runtime.domain.approvals import REVISION, Approval, ApprovalState, choices,
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import in_full, visible
-from runtime.text.naming import folded, listed
+from runtime.text.naming import folded
+from runtime.text.words import listed, marked, say
 from runtime.timeline.trail import Thing
 
 ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
-CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
+CHANGED: Final = marked("This call has changed in the meantime. Look at it again, and answer {id}.")
+NO_APPROVAL: Final = marked("There is no approval {id}.")
 
 
 @by_role
@@ -54,7 +56,7 @@ class QuestionsApi(PartialApi):
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         row = await self._store.approvals.approval(ApprovalId(approval_id))
         if row is None:
-            raise Refusal(404, f"There is no approval {approval_id}.")
+            raise Refusal(404, say(NO_APPROVAL, id=approval_id))
         known = next((one for one in await self._store.people.people() if one.person.id == row.requester), None)
         names = {known.person.name, *known.identities} if known else set()
         view = await self._one_entitled(await self._question(row))
@@ -77,13 +79,13 @@ class QuestionsApi(PartialApi):
         """Ask the agent about a call that waits; its answer comes with the question's `asked_back`."""
         asked, verdict = await self._pressed(approval_id, {"choice": Choice.WHY.value, "values": {QUESTION: question}})
         if verdict.form_stays:
-            raise Refusal(409, verdict.notice or "Nothing was asked.")
+            raise Refusal(409, verdict.notice or say("Nothing was asked."))
         return await self._approval(asked)
 
     async def _answer(self, approval_id: str, answer: View) -> View:
         answered, verdict = await self._pressed(approval_id, answer)
         if verdict.outcome is not Outcome.DECIDED:
-            raise Refusal(409, verdict.notice or "Nothing has changed.")
+            raise Refusal(409, verdict.notice or say("Nothing has changed."))
         return await self._approval(answered)
 
     async def _pressed(self, approval_id: str, answer: View) -> tuple[ApprovalId, Verdict]:
@@ -91,9 +93,9 @@ class QuestionsApi(PartialApi):
         approval_id = await self._meant(approval_id, Thing.APPROVAL, state=ApprovalState.PENDING)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
         if question is None:
-            raise Refusal(404, f"There is no approval {approval_id}.")
+            raise Refusal(404, say(NO_APPROVAL, id=approval_id))
         if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
-            raise Refusal(409, CHANGED.format(question.as_shown))
+            raise Refusal(409, say(CHANGED, id=question.as_shown))
         answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         return question.id, await self._context.sink(self._signal(question.address, click, self._context.new_id()))
@@ -101,7 +103,7 @@ class QuestionsApi(PartialApi):
     async def _approval(self, approval_id: ApprovalId) -> View:
         row = await self._store.approvals.approval(approval_id)
         if row is None:
-            raise Refusal(404, f"There is no approval {approval_id}.")
+            raise Refusal(404, say(NO_APPROVAL, id=approval_id))
         return await self._question(row)
 
     async def _question(self, row: Approval) -> View:
@@ -168,8 +170,10 @@ def _votes(row: Approval, voted: Sequence[str]) -> str:
     """The votes so far, as the card tells them; empty where one person is enough."""
     if row.terms.quorum < 2:
         return ""
-    count = f"{len(voted)} of {row.terms.quorum}"
-    return f"{listed(voted)} approved: {count}." if voted else f"{row.terms.quorum} people must approve this."
+    wanted = row.terms.quorum
+    if voted:
+        return say("{names} approved: {number} of {wanted}.", names=listed(voted), number=len(voted), wanted=wanted)
+    return say("{number} people must approve this.", number=wanted)
 
 
 def _exchange(one: Exchange) -> View:
@@ -179,5 +183,5 @@ def _exchange(one: Exchange) -> View:
 
 def _question(row: Approval) -> str:
     if row.kind is ApprovalKind.PERSON:
-        return f"Let {json.loads(row.arguments)['name']} in?"
+        return say("Let {name} in?", name=json.loads(row.arguments)["name"])
     return about(row)

@@ -11,6 +11,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow, OpenPart
+from runtime.text.words import marked
 from runtime.timeline.trail import Thing
 
 
@@ -27,18 +28,25 @@ class DeliveriesApi(PartialApi):
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.operations.delivery(DeliveryId(delivery_id))
         if row is None:
-            raise Refusal(404, f"There is no delivery {delivery_id}.")
+            raise Refusal(404, marked("There is no delivery {delivery_id}.").format(delivery_id=delivery_id))
         return await self._one_entitled(delivery_with_parts(row, *self._names))
 
     async def requeue(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.operations.requeue(DeliveryId(delivery_id), self.actor.name)
-        return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it can't be requeued.")
+        return self._mended(
+            row, marked("{delivery} is neither on hold nor dead, so it can't be requeued.").format(delivery=delivery_id)
+        )
 
     async def discard(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.operations.discard(DeliveryId(delivery_id), self.actor.name)
-        return self._mended(row, f"{delivery_id} isn't waiting, or is being sent right now, so it can't be discarded.")
+        return self._mended(
+            row,
+            marked("{delivery} isn't waiting, or is being sent right now, so it can't be discarded.").format(
+                delivery=delivery_id
+            ),
+        )
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:

@@ -14,6 +14,7 @@ from runtime.contract import AssistantTurn, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.agents.manifest import MAIN
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Conversed
+from runtime.text.words import marked
 
 
 @by_role
@@ -35,12 +36,12 @@ class PromptsApi(PartialApi):
         """Errors: Refusal where no process runs: its tools and its model make the request."""
         address, previews = await self._room_meant(room), self._context.previews
         if address is None:
-            raise Refusal(400, "Name a room.")
+            raise Refusal(400, marked("Name a room."))
         if previews is None:
-            raise Refusal(409, "Only a running Signalbox knows what it would send: `signalbox run`.")
+            raise Refusal(409, marked("Only a running Signalbox knows what it would send: `signalbox run`."))
         name = agent or MAIN
         if not previews.knows(name):
-            raise Refusal(404, f"There is no agent {name} here.")
+            raise Refusal(404, marked("There is no agent {name} here.").format(name=name))
         conversed = await self._store.runs.conversation(name, address)
         return await previews.of(conversed), conversed
 

@@ -22,6 +22,7 @@ from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.http import bodies
 from runtime.http.errors import Refusal
+from runtime.text.words import marked
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
@@ -38,7 +39,7 @@ class RoomsApi(PartialApi):
         signal = self._signal(self._room(room), Said(words), id)
         verdict = await self._context.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
-            raise Refusal(403, verdict.notice or "This message was refused.")
+            raise Refusal(403, verdict.notice or marked("This message was refused."))
         return {"outcome": verdict.outcome, "id": verdict.signal_id}
 
     async def room(self, room: str) -> View:
@@ -73,7 +74,7 @@ class RoomsApi(PartialApi):
 
     def _room(self, room: str) -> Address:
         if not ROOM_NAME.fullmatch(room):
-            raise Refusal(404, "A room's name has 6 to 32 lowercase letters and digits.")
+            raise Refusal(404, marked("A room's name has 6 to 32 lowercase letters and digits."))
         return Address(CHANNEL, self._context.web_account, room)
 
 

@@ -17,16 +17,18 @@ from runtime.markup.moments import in_words
 from runtime.store.store import Store
 from runtime.text.glyphs import clip, visible
 from runtime.text.naming import folded, meant
+from runtime.text.words import marked
 from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10
 """Matches of one search."""
-NOT_FOUND: Final = (
-    'Nothing here matches "{words}". Give the id of a message, run, approval or delivery, or at least its first four '
-    "characters, or the id that the page gave a message. Logs name it as `trace`."
+NOT_FOUND: Final = marked(
+    'Nothing here matches "{words}". Give the id of a message, run, approval or delivery, or '
+    "at least its first four characters, or the id that the page gave a message. Logs name "
+    "it as `trace`."
 )
-NO_ANSWER: Final = "This question takes {answers}."
-NO_SUCH: Final = "There is no {kind} {words}. Give its id, or at least its first four characters."
+NO_ANSWER: Final = marked("This question takes {answers}.")
+NO_SUCH: Final = marked("There is no {kind} {words}. Give its id, or at least its first four characters.")
 SHORTENED: Final = 40
 """Characters of a text by which one of several is told from the others."""
 WORD_OF_THING: Final = {Thing.SIGNAL: "message"}
@@ -75,7 +77,9 @@ class Finder:
         found = [one for one in every if one.state == state] or every
         if len(found) > 1:
             several = "; ".join(f"{one.id} ({self._told(one)})" for one in found)
-            raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
+            raise Refusal(
+                409, marked("Several begin with {words}: {several}.").format(words=repr(words.strip()), several=several)
+            )
         return found[0].id
 
     async def room(self, words: str) -> Address:
@@ -91,10 +95,20 @@ class Finder:
             return found[0]
         if found:
             several = "; ".join(f"{self.named(room)} ({known.get(room) or titles[room]})" for room in found[:MANY])
-            raise Refusal(409, f"Several rooms are called {words!r}: {several}. Name one by its address.")
+            raise Refusal(
+                409,
+                marked("Several rooms are called {words}: {several}. Name one by its address.").format(
+                    words=repr(words), several=several
+                ),
+            )
         some = ", ".join(sorted(set(known.values()))[:MANY])
         known_here = f" Known: {some}." if some else ""
-        raise Refusal(404, f"No room is called {words!r}: give its name, or write channel:account/room.{known_here}")
+        raise Refusal(
+            404,
+            marked("No room is called {words}: give its name, or write channel:account/room.{known_here}").format(
+                words=repr(words), known_here=known_here
+            ),
+        )
 
     async def addresses(self, to: object) -> object:
         """Rooms as settings write them, where some are given by name: a list, or a text with commas between them."""

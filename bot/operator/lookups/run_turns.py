@@ -24,24 +24,28 @@ from runtime.domain.ids import digest
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.store.protocol import RunRow
+from runtime.text.words import marked
 from runtime.timeline.trail import Thing
 
 AGAIN: Final = "again"
 OPEN_STATES: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
-RUN_OVER: Final = "This run is over already."
-STILL_AT_WORK: Final = "It isn't over yet. Stop it first, or wait for its end."
-ASKED_BY_A_PERSON: Final = (
+RUN_OVER: Final = marked("This run is over already.")
+STILL_AT_WORK: Final = marked("It isn't over yet. Stop it first, or wait for its end.")
+ASKED_BY_A_PERSON: Final = marked(
     "{who} asked for it in a message. Only they can ask again: on the page with “Send again” beneath it."
 )
-HANDED_ON: Final = "Another run handed this work on, and got its answer. Run that one again."
-WORKED_ON_A_TASK: Final = "It worked on a task. The page of tasks starts that again."
-CALLED_BY_A_PROGRAM: Final = "Another program asked for it. Only that can ask again."
-SCHEDULE_GONE: Final = "Its schedule was deleted, so there is nothing to run again."
-TRIED_AGAIN: Final = "It failed, and its schedule will try again."
-RAN_AGAIN: Final = "It was run again already."
+HANDED_ON: Final = marked("Another run handed this work on, and got its answer. Run that one again.")
+WORKED_ON_A_TASK: Final = marked("It worked on a task. The page of tasks starts that again.")
+CALLED_BY_A_PROGRAM: Final = marked("Another program asked for it. Only that can ask again.")
+SCHEDULE_GONE: Final = marked("Its schedule was deleted, so there is nothing to run again.")
+TRIED_AGAIN: Final = marked("It failed, and its schedule will try again.")
+ASKER_GONE: Final = marked(
+    "Whoever asked for it isn't here any more, so nobody knows whose rights it would have. Ask for it anew."
+)
+RAN_AGAIN: Final = marked("It was run again already.")
 OWN_PAGES: Final = {
-    TaskKind.WORKFLOW: "It is a workflow: its own page resumes it where it stopped.",
-    TaskKind.GOAL: "It works towards a goal. Set the goal again in its conversation.",
+    TaskKind.WORKFLOW: marked("It is a workflow: its own page resumes it where it stopped."),
+    TaskKind.GOAL: marked("It works towards a goal. Set the goal again in its conversation."),
 }
 REASONS: Final = {
     Trigger.CHILD: HANDED_ON,
@@ -71,7 +75,7 @@ async def repeat_of(has: OperatorContext, row: RunRow) -> Repeat:
         return Repeat(why=STILL_AT_WORK)
     one = await has.store.schedules.occurrence_of(row.id)
     if one is None:
-        who = row.requester or "A person"
+        who = row.requester or marked("A person")
         return Repeat(why=REASONS.get(row.trigger, ASKED_BY_A_PERSON.format(who=who)))
     if done := await has.store.schedules.occurrence(next_of(row.id)):
         return Repeat(why=RAN_AGAIN, then=done.run_id or "")
@@ -99,7 +103,11 @@ class RunTurnsApi(PartialApi):
         hearers_of(self._context).tell(ended)
         self._context.notifier.notify(QUESTIONS)
         row = await self._row(run)
-        told = "It stops as soon as what it does can be cut." if row.state is RunState.RUNNING else "Stopped."
+        told = (
+            marked("It stops as soon as what it does can be cut.")
+            if row.state is RunState.RUNNING
+            else marked("Stopped.")
+        )
         return {"id": run, "state": row.state, "told": told}
 
     async def run_again(self, run_id: str) -> View:
@@ -110,7 +118,7 @@ class RunTurnsApi(PartialApi):
             raise Refusal(409, repeat.why)
         begun = await self._begin(repeat.occurrence, next_of(run))
         self._context.notifier.notify(LANES)
-        return {"id": run, "state": OccurrenceState.STARTED, "then": begun, "told": "Started again."}
+        return {"id": run, "state": OccurrenceState.STARTED, "then": begun, "told": marked("Started again.")}
 
     async def _begin(self, old: Occurrence, new: OccurrenceId) -> str:
         """The run of the new occurrence, whoever of two began it."""
@@ -129,5 +137,5 @@ class RunTurnsApi(PartialApi):
     async def _row(self, run: RunId) -> RunRow:
         found = await self._store.operations.run(run)
         if found is None:
-            raise Refusal(404, f"There is no run {run}.")
+            raise Refusal(404, marked("There is no run {run}.").format(run=run))
         return found[0]

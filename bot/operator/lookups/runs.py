@@ -14,6 +14,7 @@ from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
 from runtime.store.protocol import RunRow, StepRow
 from runtime.text.glyphs import in_full
+from runtime.text.words import marked
 from runtime.timeline.trail import Thing
 
 
@@ -31,7 +32,7 @@ class RunsApi(PartialApi):
         run_id = await self._meant(run_id, Thing.RUN)
         found = await self._store.operations.run(RunId(run_id))
         if found is None:
-            raise Refusal(404, f"There is no run {run_id}.")
+            raise Refusal(404, marked("There is no run {run_id}.").format(run_id=run_id))
         row, steps = found
         view = await self._one_entitled(run_view(row, *self._names))
         took, spans = spans_of(row, steps, self._context.now())

@@ -10,6 +10,7 @@ from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import clip
+from runtime.text.words import marked
 from runtime.timeline import Event, Story, told
 from runtime.timeline.trail import Candidate, Thing
 
@@ -34,7 +35,7 @@ async def traceable(context: OperatorContext, room: str, limit: int) -> list[Vie
 async def _story(context: OperatorContext, about: str) -> View:
     trail = await context.store.traces.trail(about)
     if trail is None:
-        raise Refusal(404, f"The records of {about} are no longer kept.")
+        raise Refusal(404, marked("The records of {about} are no longer kept.").format(about=about))
     return story(told(trail, context.mask), context)
 
 

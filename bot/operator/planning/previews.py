@@ -31,12 +31,17 @@ from runtime.contract import (
 )
 from runtime.errors import ToolRetry
 from runtime.http.errors import Refusal
+from runtime.text.dates import whole_date
 from runtime.text.naming import folded
+from runtime.text.words import marked, say_to_reader
 
 OF_SCHEDULE: Final = "schedule"
 """Field that names the schedule which is to be changed; empty for a new one."""
 REPORTED: Final = (TaskKind.TEMPLATE, TaskKind.REPORT)
-NO_REPORT: Final = "An agent writes this when it's due, so nobody can show it before. A template or a built-in report can be previewed."
+NO_REPORT: Final = marked(
+    "An agent writes this when it's due, so nobody can show it before. A template or a "
+    "built-in report can be previewed."
+)
 PREVIEW_ID: Final = OccurrenceId("preview")
 
 _places = asyncio.Semaphore(PREVIEWS_AT_ONCE)
@@ -100,7 +105,9 @@ class PreviewsApi(PartialApi):
             except Refusal as refusal:
                 faults[refusal.field or piece] = refusal.sentence
         try:
-            seen = await self._schedules.timetable.foresee(wish, asker(self.actor), old.id if old else None)
+            seen = await self._schedules.timetable.foresee(
+                wish, asker(self.actor), old.id if old else None, say=say_to_reader
+            )
         except ToolRetry as error:
             raise Refusal(409, str(error)) from error
         return replace(seen, faults={**_as_in_form(seen.faults, given), **faults})
@@ -125,7 +132,7 @@ class PreviewsApi(PartialApi):
     async def _changed(self, fields: Mapping[str, Any]) -> Schedule | None:
         name = fields.get(OF_SCHEDULE) or ""
         if not isinstance(name, str):
-            raise Refusal(400, "`schedule` must be text.")
+            raise Refusal(400, marked("`schedule` must be text."))
         return await self._schedules.found(name, self.actor) if name.strip() else None
 
     async def _job(self, given: Mapping[str, Any], task: Task, terms: Terms, old: Schedule | None) -> Job:
@@ -168,19 +175,24 @@ class PreviewsApi(PartialApi):
     @property
     def _schedules(self) -> ScheduleOperations:
         if self._context.schedules is None:
-            raise Refusal(404, "Scheduling isn't available here.")
+            raise Refusal(404, marked("Scheduling isn't available here."))
         return self._context.schedules
 
     @property
     def _reports(self) -> ReportOperations:
         if self._context.reports is None:
-            raise Refusal(404, "Reports aren't available here.")
+            raise Refusal(404, marked("Reports aren't available here."))
         return self._context.reports
 
 
 def _check_known(given: Mapping[str, Any]) -> None:
     if unknown := next((name for name in given if name not in FIELDS), None):
-        raise Refusal(400, f"There is no field `{unknown}`. The fields are: {', '.join(sorted(FIELDS))}.")
+        raise Refusal(
+            400,
+            marked("There is no field `{unknown}`. The fields are: {fields}.").format(
+                unknown=unknown, fields=", ".join(sorted(FIELDS))
+            ),
+        )
 
 
 def _as_in_form(faults: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, str]:
@@ -191,4 +203,4 @@ def _as_in_form(faults: Mapping[str, str], given: Mapping[str, Any]) -> dict[str
 
 def _there(instant: datetime, zone: str) -> str:
     """By the clocks of the schedule."""
-    return f"{instant.astimezone(ZoneInfo(zone)):%a %d %b %Y, %H:%M}"
+    return whole_date(instant.astimezone(ZoneInfo(zone)), say_to_reader)

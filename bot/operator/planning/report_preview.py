@@ -40,6 +40,7 @@ from runtime.http.errors import Refusal
 from runtime.markup import parse, to_html
 from runtime.markup.moments import in_words
 from runtime.text.glyphs import clip
+from runtime.text.words import marked
 
 PREVIEW_LIMIT: Final = timedelta(seconds=30)
 """For all of it: what a reader waits for who looks at a report."""
@@ -49,12 +50,13 @@ PREVIEWS_AT_ONCE: Final = 2
 ROUNDS_MAX: Final = 4
 """Replies of a template: its data, its charts, its text, and one to spare."""
 CHART: Final = "chart"
-ONLY_FIGURES: Final = (
-    "This template calls {tool}, which a preview doesn't: it only calls what reads Signalbox's own figures ({known}). "
-    "When the report is due, {tool} is called like any other tool."
+ONLY_FIGURES: Final = marked(
+    "This template calls {tool}, which a preview doesn't: it only calls what reads "
+    "Signalbox's own figures ({known}). When the report is due, {tool} is called like any "
+    "other tool."
 )
-TOO_SLOW: Final = "The preview took longer than {seconds:g} seconds, so it was stopped. Does the template loop?"
-OTHERS_LOOK: Final = "Others are looking at reports just now. Try again in a moment."
+TOO_SLOW: Final = marked("The preview took longer than {seconds:g} seconds, so it was stopped. Does the template loop?")
+OTHERS_LOOK: Final = marked("Others are looking at reports just now. Try again in a moment.")
 NO_CHARTS: Final = f"{ERROR}charts can only be drawn while Signalbox runs."
 
 
@@ -122,7 +124,7 @@ class ReportPreview:
                 return reply.text
             results = [await self._called(call, job, drawn, actor) for call in reply.calls]
             turns += [AssistantTurn(reply.text, reply.calls), *results]
-        raise ModelFailed("This template asks for more and more. Remove some of its data.")
+        raise ModelFailed(marked("This template asks for more and more. Remove some of its data."))
 
     async def _called(self, call: Call, job: Job, drawn: Drawn, actor: Actor) -> ToolTurn:
         tool = self.chart if call.tool == CHART else self.figures.get(call.tool)

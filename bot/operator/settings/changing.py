@@ -30,21 +30,22 @@ from runtime.errors import ConfigError, StoreError
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import clip, visible
+from runtime.text.words import marked, say
 
 log = structlog.get_logger("settings")
 
-CONFIRM: Final = "Show once more that it's you: open your link, or paste it here. That holds for ten minutes."
-CHANGED_MEANWHILE: Final = (
+CONFIRM: Final = marked("Show once more that it's you: open your link, or paste it here. That holds for ten minutes.")
+CHANGED_MEANWHILE: Final = marked(
     "{file} was changed since you opened this. Nothing was saved, and what you typed is still here. Look at the new change below, "
     "then save again."
 )
-NOTHING_NEW: Final = "The file says that already."
-ACCEPT: Final = "This lets people do more than now. Say that you want it, then save again."
-UNDONE: Final = "The settings were not taken over, so the file is as it was: {why}"
-NOT_PUT_BACK: Final = (
+NOTHING_NEW: Final = marked("The file says that already.")
+ACCEPT: Final = marked("This lets people do more than now. Say that you want it, then save again.")
+UNDONE: Final = marked("The settings were not taken over, so the file is as it was: {why}")
+NOT_PUT_BACK: Final = marked(
     "The settings were not taken over, and the file could not be put back: {why} Look at it before the next start."
 )
-SAVED: Final = "Saved."
+SAVED: Final = marked("Saved.")
 FAULT: Final = re.compile(r'^\s+(?P<name>[a-z][\w.\[\]]*)(?: \("[^"]*"\))?: (?P<words>.*)$')
 VALUE_SHOWN_MAX_CHARS: Final = 120
 
@@ -80,11 +81,11 @@ class ChangesApi(PartialApi):
             raise Refusal(409, against)
         trial = await self._tried(live, _edit(name, fields))
         if trial.text.digest != fields.get("digest"):
-            raise Refusal(409, CHANGED_MEANWHILE.format(file=trial.text.path.name))
+            raise Refusal(409, say(CHANGED_MEANWHILE, file=trial.text.path.name))
         if trial.faults:
             raise Refusal(422, "\n".join(_sentence(fault) for fault in trial.faults))
         if trial.widened and fields.get("accept") != "yes":
-            raise Refusal(422, "\n".join([ACCEPT, *trial.widened]))
+            raise Refusal(422, "\n".join([say(ACCEPT), *trial.widened]))
         return await self._written(live, trial)
 
     async def write(self, live: LiveSettings, changes: Sequence[Change]) -> View:
@@ -149,7 +150,7 @@ class ChangesApi(PartialApi):
             "widened": list(trial.widened),
             "outcomes": list(trial.outcomes),
             "takes_effect": {change.name: takes_effect(live, change.name) for change in trial.changes},
-            "told": "" if trial.changes or trial.faults else NOTHING_NEW,
+            "told": "" if trial.changes or trial.faults else say(NOTHING_NEW),
             "is_confirmed": bool(self.actor.hand or live.confirmations.left(self.actor.session)),
         }
 
@@ -166,9 +167,9 @@ class ChangesApi(PartialApi):
             digest = await asyncio.to_thread(replace_file, trial.text.place, trial.text.digest, trial.fresh)
         except FileChanged:
             await self._note_undone(names, "the file was changed meanwhile")
-            raise Refusal(409, CHANGED_MEANWHILE.format(file=trial.text.path.name)) from None
+            raise Refusal(409, say(CHANGED_MEANWHILE, file=trial.text.path.name)) from None
         except ConfigError as error:
-            await self._note_undone(names, str(error))
+            await self._note_undone(names, str(error.__cause__ or error))  # the audit is English
             raise Refusal(409, str(error)) from error
         taken = await self._taken_over(trial, digest, names)
         await self._tell(live, names, details, digest)
@@ -176,7 +177,7 @@ class ChangesApi(PartialApi):
         return {
             **taken,
             "state": "saved",
-            "told": SAVED,
+            "told": say(SAVED),
             "digest": digest,
             "diff": unified(trial.text.path.name, trial.text.text, trial.fresh, self._context.mask),
         }
@@ -186,13 +187,13 @@ class ChangesApi(PartialApi):
             return await self._context.reload(self.actor.name)
         except (ConfigError, StoreError) as error:
             await self._put_back(trial, digest, names)
-            raise Refusal(422, UNDONE.format(why=error)) from error
+            raise Refusal(422, say(UNDONE, why=error)) from error
 
     async def _put_back(self, trial: Trial, digest: str, names: str) -> None:
         try:
             await asyncio.to_thread(replace_file, trial.text.place, digest, trial.text.text)
         except ConfigError as error:
-            raise Refusal(409, NOT_PUT_BACK.format(why=error)) from error
+            raise Refusal(409, say(NOT_PUT_BACK, why=error)) from error
         await self._note_undone(names, "they were not taken over")
 
     async def _note_undone(self, names: str, why: str) -> None:
@@ -270,7 +271,9 @@ def _read(live: LiveSettings) -> SettingsText:
     except ConfigError as error:
         raise Refusal(409, str(error)) from error
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(409, f"The settings file is no TOML now ({error}). Put it right there.") from None
+        raise Refusal(
+            409, say("The settings file is no TOML now ({error}). Put it right there.", error=error)
+        ) from None
     return text
 
 

@@ -9,15 +9,16 @@ from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.settings.reading import live_of
 from bot.operator.views import View
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 
-NO_SESSION: Final = (
+NO_SESSION: Final = marked(
     "A browser without a cookie of ours can't be confirmed. Open a link of your own first: {command} people link NAME"
 )
-NOT_YOURS: Final = (
+NOT_YOURS: Final = marked(
     "This isn't your link, or it doesn't work any more. On the machine that runs Signalbox, `{command} people link NAME` makes a "
     "new one. Open it in this browser; that confirms it, too."
 )
-CONFIRMED: Final = "Confirmed for {minutes} minutes."
+CONFIRMED: Final = marked("Confirmed for {minutes} minutes.")
 
 
 @by_role
@@ -28,18 +29,18 @@ class ConfirmationApi(PartialApi):
         """Take the own link, or the token at its end. Errors: Refusal 403 for any other."""
         command = self._context.command
         if not self.actor.session:
-            raise Refusal(409, NO_SESSION.format(command=command))
+            raise Refusal(409, say(NO_SESSION, command=command))
         token = link.strip().rstrip("/").rpartition("/")[2]
         known = await self._context.links.person_of(token, fresh=True) if token else None
         if known is None or known[0].id != self.actor.person.id or token.startswith(SESSION):
             await self._store.cluster.note_fact(
                 "not confirmed", self.actor.name, "a session", "another link, or none that works"
             )
-            raise Refusal(403, NOT_YOURS.format(command=command))
+            raise Refusal(403, say(NOT_YOURS, command=command))
         live_of(self).confirmations.confirm(self.actor.session)
         await self._store.cluster.note_fact("confirmed", self.actor.name, "a session", "by the link")
         minutes = int(CONFIRMED_FOR.total_seconds() // 60)
-        return {"state": "confirmed", "told": CONFIRMED.format(minutes=minutes), "seconds": minutes * 60}
+        return {"state": "confirmed", "told": say(CONFIRMED, minutes=minutes), "seconds": minutes * 60}
 
 
 SESSION: Final = "sbp_"

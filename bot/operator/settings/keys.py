@@ -32,20 +32,25 @@ from runtime.guard.masks import Mask
 from runtime.http.errors import Refusal
 from runtime.settings.accounts import NAME, Account
 from runtime.settings.token_forms import fault_of
+from runtime.text.words import decimal, marked, say
 
 ACCOUNT_TABLE: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
 
-NOT_SETTABLE: Final = "{name} is no key of a model and no token of an account. On the machine that runs Signalbox: signalbox secrets set {name}"
-REUSED: Final = "{other} holds the same value. A secret has one purpose: make a new one."
-NO_USUAL: Final = "Nobody knows the usual variable of this vendor. Set `api_key_env` in the file, and seal the key with signalbox secrets set."
-NO_KEY: Final = "Give the key: none was found for this model."
-ANSWERED: Final = "{model} answers, in {seconds:.1f} s: {text}"
-DEMO_ANSWERS: Final = "The demo model is built in, and needs no key."
-MODEL_KEPT: Final = "Its key is sealed, and model.name is {model}. Restart Signalbox to use it."
-NAME_IS_SEALED: Final = "{name} is sealed. It is used from the next start on."
-NO_CHANNEL: Final = "There is no channel of that name. The channels are: {names}."
-BAD_NAME: Final = "A name has at most 32 lowercase letters, digits and dashes."
-CONNECTED: Final = (
+NOT_SETTABLE: Final = marked(
+    "{name} is no key of a model and no token of an account. On the machine that runs Signalbox: signalbox secrets set {name}"
+)
+REUSED: Final = marked("{other} holds the same value. A secret has one purpose: make a new one.")
+NO_USUAL: Final = marked(
+    "Nobody knows the usual variable of this vendor. Set `api_key_env` in the file, and seal the key with signalbox secrets set."
+)
+NO_KEY: Final = marked("Give the key: none was found for this model.")
+ANSWERED: Final = marked("{model} answers, in {seconds} s: {text}")
+DEMO_ANSWERS: Final = marked("The demo model is built in, and needs no key.")
+MODEL_KEPT: Final = marked("Its key is sealed, and model.name is {model}. Restart Signalbox to use it.")
+NAME_IS_SEALED: Final = marked("{name} is sealed. It is used from the next start on.")
+NO_CHANNEL: Final = marked("There is no channel of that name. The channels are: {names}.")
+BAD_NAME: Final = marked("A name has at most 32 lowercase letters, digits and dashes.")
+CONNECTED: Final = marked(
     "{title} knows these tokens. They are sealed, and the account {name} stands in the settings. Restart Signalbox, then write to it there: "
     "who isn't known gets a code, which an owner enters under People."
 )
@@ -60,10 +65,10 @@ class KeysApi(ChangesApi):
         live = live_of(self)
         self.must_be_confirmed(live)
         if name not in settable(live.current()):
-            raise Refusal(422, NOT_SETTABLE.format(name=name if name.isidentifier() else "NAME"))
+            raise Refusal(422, say(NOT_SETTABLE, name=name if name.isidentifier() else "NAME"))
         value = self._value(live, name, fields.get("value"))
         await self._seal(live, {name: value})
-        return {"state": "sealed", "told": NAME_IS_SEALED.format(name=name)}
+        return {"state": "sealed", "told": say(NAME_IS_SEALED, name=name)}
 
     async def try_model_key(self, fields: Mapping[str, Any]) -> View:
         """Ask a model for one word, with this key; keep both if `keep` says yes and it answers. Errors: Refusal."""
@@ -91,7 +96,7 @@ class KeysApi(ChangesApi):
         if typed and usual:
             await self._seal(live, {usual[0]: key})
         saved = await self.write(live, [Put("model.name", model)])
-        return {**saved, "told": f"{told} {MODEL_KEPT.format(model=model)}"}
+        return {**saved, "told": f"{told} {say(MODEL_KEPT, model=model)}"}
 
     async def channels(self) -> list[View]:
         """Channels to connect, each with what its setup wants."""
@@ -114,7 +119,7 @@ class KeysApi(ChangesApi):
         self.must_be_confirmed(live)
         plugin = BUILT_IN.get(channel)
         if plugin is None:
-            raise Refusal(404, NO_CHANNEL.format(names=", ".join(BUILT_IN)))
+            raise Refusal(404, say(NO_CHANNEL, names=", ".join(BUILT_IN)))
         if against := await against_writing(live):
             raise Refusal(409, against)
         name, tokens = _account_name(live.current(), channel, fields), _tokens(plugin, fields)
@@ -129,7 +134,7 @@ class KeysApi(ChangesApi):
             **{f"{setting}_env": variable for setting, variable in variables.items()},
         }
         saved = await self.write(live, [Add("accounts", table)])
-        words = CONNECTED.format(title=plugin.title, name=name)
+        words = say(CONNECTED, title=plugin.title, name=name)
         return {**saved, "told": " ".join([words, *told])}
 
     def _value(self, live: LiveSettings, name: str, given: object) -> str:
@@ -141,7 +146,7 @@ class KeysApi(ChangesApi):
             raise Refusal(422, str(error)) from None
         others = [one for one in uses(live.current(), live.current().sources) if one.value == value]
         if other := next((one for one in others if not one.name.startswith(SETTABLE)), None):
-            raise Refusal(422, REUSED.format(other=other.name))
+            raise Refusal(422, say(REUSED, other=other.name))
         return value
 
     async def _seal(self, live: LiveSettings, values: dict[str, str]) -> None:
@@ -166,11 +171,13 @@ def _checked(given: str) -> str:
 async def _tried(model: str, key: str) -> str:
     """Words of the model. Errors: Refusal with its reason and the way out, without the key."""
     if model == DEMO:
-        return DEMO_ANSWERS
+        return say(DEMO_ANSWERS)
     answer, hide = await try_model(model, "", key), Mask([key])
     if not isinstance(answer, Answered):
         raise Refusal(422, hide(f"{answer.why} {answer.fix}"))
-    return ANSWERED.format(model=model, seconds=answer.took.total_seconds(), text=hide(answer.text)[:60])
+    return say(
+        ANSWERED, model=model, seconds=decimal(f"{answer.took.total_seconds():.1f}"), text=hide(answer.text)[:60]
+    )
 
 
 def _found(settings: Settings, names: Sequence[str]) -> str:
@@ -187,7 +194,7 @@ def _account_name(settings: Settings, channel: str, fields: Mapping[str, Any]) -
     if not NAME.fullmatch(name):
         raise Refusal(422, BAD_NAME)
     if name in taken:
-        raise Refusal(422, f"There is an account {name} already. Choose another name.")
+        raise Refusal(422, say("There is an account {name} already. Choose another name.", name=name))
     return name
 
 
@@ -197,7 +204,9 @@ def _tokens(plugin: ChannelPlugin, fields: Mapping[str, Any]) -> dict[str, str]:
     for setting, asked in plugin.needed().items():
         value = str(fields.get(setting, "") or "").strip()
         if fault := fault_of(value, asked.form, token_forms()) if value else "it":
-            raise Refusal(422, f"{asked.title}: expected {fault if value else asked.form.looks}.")
+            raise Refusal(
+                422, say("{token}: expected {form}.", token=asked.title, form=fault if value else asked.form.looks)
+            )
         found[setting] = value
     return found
 
@@ -214,9 +223,11 @@ async def _asked(plugin: ChannelPlugin, name: str, tokens: Mapping[str, str]) ->
     try:
         account = ACCOUNT_TABLE.validate_python({**tokens, "channel": plugin.channel, "name": name})
     except ValidationError:
-        raise Refusal(422, f"{plugin.title} has other tokens than these.") from None
+        raise Refusal(422, say("{channel} has other tokens than these.", channel=plugin.title)) from None
     findings = await look_at(account)
-    words = [f"{one.what.rstrip('.')}.{f' To fix it: {one.fix}' if one.fix else ''}" for one in findings]
+    words = [
+        f"{one.what.rstrip('.')}." + (f" {say('To fix it: {fix}', fix=one.fix)}" if one.fix else "") for one in findings
+    ]
     if any(one.level is Level.ERROR for one in findings):
         wrong = [said for said, one in zip(words, findings, strict=True) if one.level is Level.ERROR]
         raise Refusal(422, hide("\n".join(wrong)))

@@ -9,13 +9,14 @@ from typing import Final
 from bot.auth.confirming import Confirmations
 from bot.settings.settings import Settings
 from runtime.errors import ConfigError
+from runtime.text.words import marked, say
 
-ONLY_RUNNING: Final = "Only a running Signalbox changes settings: `signalbox run`."
+ONLY_RUNNING: Final = marked("Only a running Signalbox changes settings: `signalbox run`.")
 
 
 async def nothing_tried(text: str) -> Settings:
     """Refuse where no process runs."""
-    raise ConfigError(ONLY_RUNNING)
+    raise ConfigError(say(ONLY_RUNNING))
 
 
 async def told_nobody(origin: str, text: str) -> None:

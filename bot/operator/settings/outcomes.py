@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot.operator.views import View
@@ -12,6 +12,7 @@ from bot.wiring.tools.outcomes import outcome
 from runtime.contract import Role, Tool
 from runtime.domain.agents.manifest import MAIN
 from runtime.policy.rules import Ask
+from runtime.text.words import listed, marked, say
 
 DECIDED_FOR: Final = (Role.USER, Role.OPERATOR, Role.OWNER)
 FREEDOM: Final = {
@@ -54,9 +55,19 @@ def _row(old: View, new: View) -> View:
         "limit": new["limit"],
         "else": new["else"],
         "is_freer": bool(freer) or lifted,
-        "words": f"{new['tool']} ({new['effect']}) is {new[freer[-1]] if freer else 'allowed without a limit'} for "
-        f"{' and '.join(freer) or 'everybody'}, instead of {old[freer[-1]] if freer else 'at most ' + old['limit']}.",
+        "words": _words(old, new, freer),
     }
+
+
+def _words(old: View, new: View, freer: Sequence[str]) -> str:
+    """A sentence about what people may do now."""
+    about = {"tool": new["tool"], "effect": new["effect"]}
+    if not freer:
+        lifted = marked("{tool} ({effect}) is allowed without a limit for everybody, instead of at most {limit}.")
+        return say(lifted, **about, limit=old["limit"])
+    who = listed([say(role) for role in freer])
+    now, before = new[freer[-1]], old[freer[-1]]
+    return say("{tool} ({effect}) is {now} for {who}, instead of {before}.", **about, now=now, who=who, before=before)
 
 
 def _known(settings: Settings) -> Mapping[str, Tool]:

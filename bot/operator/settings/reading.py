@@ -34,10 +34,11 @@ from bot.settings.sources import value_at
 from runtime.contract import Role
 from runtime.errors import ConfigError
 from runtime.http.errors import Refusal
+from runtime.text.words import marked, say
 
-NOT_HERE: Final = "There are no settings here."
-SEVERAL_NODES: Final = (
-    "{count} processes work on this database ({names}), and this page can only change the file of one. Change {file} on each "
+NOT_HERE: Final = marked("There are no settings here.")
+SEVERAL_NODES: Final = marked(
+    "{number} processes work on this database ({names}), and this page can only change the file of one. Change {file} on each "
     "machine, then run `signalbox reload` there."
 )
 NEW_NUMBER: Final = 9999
@@ -172,14 +173,14 @@ async def settings_now(live: LiveSettings) -> Now:
 async def against_writing(live: LiveSettings) -> str:
     """The reason nothing can be saved, whatever it is; empty where it can."""
     if not live.is_at_work:
-        return "Only a running Signalbox changes settings."
+        return say("Only a running Signalbox changes settings.")
     try:
         text = await asyncio.to_thread(text_of, live.current())
     except ConfigError as error:
         return str(error)
     nodes = await live.nodes()
     if len(nodes) > 1:
-        return SEVERAL_NODES.format(count=len(nodes), names=", ".join(nodes), file=text.path)
+        return say(SEVERAL_NODES, number=len(nodes), names=", ".join(nodes), file=text.path)
     return await asyncio.to_thread(unwritable, text.place)
 
 
@@ -223,13 +224,13 @@ def _why_not(table: str, settings: Settings, said: Mapping[str, Any]) -> str:
     """The reason that a table isn't changed here; empty where some of it may be."""
     if not any(is_editable(path) for path in all_fields() if path.startswith(f"{path_of(table)}.")):
         return why_shown(f"{path_of(table)}.name")
-    return source_against(table, settings) or ("" if value_at(said, table) is not None else NO_SUCH)
+    return source_against(table, settings) or ("" if value_at(said, table) is not None else say(NO_SUCH))
 
 
 def _field(live: LiveSettings, name: str, row: View | None, said: Mapping[str, Any], settings: Settings) -> View:
     field = all_fields()[path_of(name)]
     there = value_at(said, name) if field.kind is not FieldKind.SECRET else None
-    shown = row or {"value": "", "from": "default", "why": "", "source": "default", "line": 0}
+    shown = row or {"value": "", "from": say("default"), "why": "", "source": "default", "line": 0}
     editable = is_editable(field.path) and not source_against(name, settings)
     return {
         "name": name,

@@ -20,6 +20,7 @@ from bot.settings.editing.values import path_of, shown_toml
 from bot.settings.secrets import ADDRESSES, UNRESOLVED, without_password
 from bot.settings.settings import PREFIX, Settings
 from bot.settings.sources import source_of, variable_of
+from runtime.text.words import marked, say
 
 SET: Final = "set"
 NOT_SET: Final = "not set"
@@ -29,14 +30,21 @@ CALLED_BY: Final = ("name", "address", "tool")
 """Settings by which people tell tables of a list apart."""
 LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 AREAS: Final[Mapping[str, Sequence[str]]] = {
-    "People and rooms": ("access", "rooms", "feedback", "operators", "sessions"),
-    "Models and money": ("model", "models", "embeddings", "images", "transcription", "budgets"),
-    "Rules and approvals": ("policy", "approvals", "guard", "guard_rules", "interceptors", "egress"),
-    "Agents and what they know": ("agents", "run", "memory", "knowledge", "skills", "databases"),
-    "Work by the clock and on events": ("schedules", "planning", "heartbeats", "triggers", "workflows", "goals"),
-    "Channels and doors": ("accounts", "web", "auth", "hooks", "event_sinks", "programs", "a2a"),
-    "Tools": ("tools", "mcp", "git", "logins"),
-    "This machine": (
+    marked("People and rooms"): ("access", "rooms", "feedback", "operators", "sessions"),
+    marked("Models and money"): ("model", "models", "embeddings", "images", "transcription", "budgets"),
+    marked("Rules and approvals"): ("policy", "approvals", "guard", "guard_rules", "interceptors", "egress"),
+    marked("Agents and what they know"): ("agents", "run", "memory", "knowledge", "skills", "databases"),
+    marked("Work by the clock and on events"): (
+        "schedules",
+        "planning",
+        "heartbeats",
+        "triggers",
+        "workflows",
+        "goals",
+    ),
+    marked("Channels and doors"): ("accounts", "web", "auth", "hooks", "event_sinks", "programs", "a2a"),
+    marked("Tools"): ("tools", "mcp", "git", "logins"),
+    marked("This machine"): (
         *("data_dir", "workspace_dir", "database_url", "database_url_env", "database_listen_url"),
         *("database_listen_url_env", "files", "outbox", "nodes", "retention", "secrets", "log", "metrics", "telemetry"),
     ),
@@ -130,21 +138,22 @@ class SettingRows:
         """The value with which the process works until a restart; empty where it is the same."""
         if "[" in name or field.kind is FieldKind.SECRET or value == running:
             return ""
-        return self._shown(field, running) or "nothing"
+        return self._shown(field, running) or say("nothing")
 
     def origin(self, name: str, sources: Mapping[str, str]) -> Origin:
         source = source_of(name, sources)
         file = str(self._settings.file or "")
         is_left_out = "[" in name and source == file and name not in self._lines
         if not source or source == "default" or is_left_out:
-            return Origin("default", "default")
+            return Origin("default", say("default"))
         if source == "flag":
-            return Origin("command line", "the command line")
+            return Origin("command line", say("the command line"))
         if source == file:
             line = self._line(name)
-            return Origin("file", f"{Path(file).name}, line {line}" if line else Path(file).name, line)
+            file = Path(file).name
+            return Origin("file", say("{file}, line {line}", file=file, line=line) if line else file, line)
         if source.startswith(PREFIX):
-            return Origin("environment", f"the variable {source}")
+            return Origin("environment", say("the variable {variable}", variable=source))
         if "/" in source and " in " not in source:
             return Origin("another file", source)
         return Origin("sealed" if " in " in source else "environment", source)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bot.operator.agents import AgentLives, with_states
+from bot.operator.agents import NO_AGENT, AgentLives, with_states
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.http.errors import Refusal
+from runtime.text.words import say
 
 
 @by_role
@@ -21,7 +22,7 @@ class AgentsApi(PartialApi):
         rows = await self.agents()
         found = next((row for row in rows if row["name"] == name), None)
         if found is None:
-            raise Refusal(404, f"There is no agent {name}. There are: {', '.join(row['name'] for row in rows)}.")
+            raise Refusal(404, say(NO_AGENT, name=name, names=", ".join(row["name"] for row in rows)))
         return found
 
     async def suspend_agent(self, name: str, reason: str = "") -> View:

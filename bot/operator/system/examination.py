@@ -16,22 +16,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.contract import Now
+from runtime.text.words import marked
 
 DOCTOR_TIMEOUT: Final = timedelta(seconds=120)
 """For all checks together; each of them has a bound of its own."""
 LOOK_APART: Final = timedelta(seconds=15)
 """Between the end of a look and the next one: nothing is gained by pressing twice, and each takes a second of a core."""
-TOO_LATE: Final = "The doctor didn't finish within {seconds} s, and was ended. Try again, or run: signalbox doctor"
-NO_ANSWER: Final = "The doctor couldn't be run (exit code {code}). Run it on the machine: signalbox doctor"
+TOO_LATE: Final = marked(
+    "The doctor didn't finish within {number} s, and was ended. Try again, or run: signalbox doctor"
+)
+NO_ANSWER: Final = marked("The doctor couldn't be run (exit code {number}). Run it on the machine: signalbox doctor")
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """Findings of one look. `trouble` says why there are none."""
+    """Findings of one look. `trouble` says why there are none, with `number` in it."""
 
     at: datetime
     findings: Sequence[Mapping[str, Any]] = ()
     trouble: str = ""
+    number: int = 0
 
 
 async def examined(settings_file: Path | None, now: Now, within: timedelta = DOCTOR_TIMEOUT) -> Examined:
@@ -48,13 +52,13 @@ async def examined(settings_file: Path | None, now: Now, within: timedelta = DOC
         async with asyncio.timeout(within.total_seconds()):
             told, _ = await child.communicate()
     except TimeoutError:
-        return Examined(now(), trouble=TOO_LATE.format(seconds=int(within.total_seconds())))
+        return Examined(now(), trouble=TOO_LATE, number=int(within.total_seconds()))
     finally:
         await _end(child)
     try:
         return Examined(now(), json.loads(told)["findings"])
     except (ValueError, KeyError, TypeError):
-        return Examined(now(), trouble=NO_ANSWER.format(code=child.returncode))
+        return Examined(now(), trouble=NO_ANSWER, number=child.returncode or 0)
 
 
 async def _end(child: Process) -> None:

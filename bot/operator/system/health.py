@@ -26,13 +26,14 @@ from bot.telemetry.ring import LEVELS, LogFilter, LogLine, LogRing
 from runtime.contract import Level
 from runtime.http.errors import Refusal
 from runtime.store.cluster.support import NodeRow
+from runtime.text.words import marked, say
 
 LOG_LINES_MOST: Final = 500
 BUNDLE_LINES: Final = 1_000
 ROOM_RUNS: Final = 500
-NOTHING_RUNS: Final = "Only a running Signalbox keeps the last lines of its log: `signalbox run`."
-NO_DOCTOR: Final = "The doctor can't be run from here. On the machine: signalbox doctor"
-UNDER_WAY: Final = "The doctor is looking. This takes up to two minutes."
+NOTHING_RUNS: Final = marked("Only a running Signalbox keeps the last lines of its log: `signalbox run`.")
+NO_DOCTOR: Final = marked("The doctor can't be run from here. On the machine: signalbox doctor")
+UNDER_WAY: Final = marked("The doctor is looking. This takes up to two minutes.")
 
 
 @by_role
@@ -45,7 +46,7 @@ class HealthApi(PartialApi):
         """The newest lines of this node's log that fit, oldest first. `trace` is an id that a line carries; `room` those of its runs."""
         ring = self._ring
         if level and level not in LEVELS:
-            raise Refusal(400, f'"{level}" isn\'t one of: {", ".join(LEVELS)}.')
+            raise Refusal(400, say('"{word}" isn\'t one of: {words}.', word=level, words=", ".join(LEVELS)))
         wanted = LogFilter(level, text.strip(), await self._about(trace.strip(), room))
         newest = ring.newest  # read first: a line that comes meanwhile is told next time
         begin = after if after <= newest else 0  # the process was started anew since
@@ -67,7 +68,7 @@ class HealthApi(PartialApi):
         """Have the doctor look now. It changes nothing, and asks no model."""
         look = self._examination
         found = await look.look()
-        told = "The doctor has looked." if found else "Somebody has asked already: the doctor is looking."
+        told = say("The doctor has looked.") if found else say("Somebody has asked already: the doctor is looking.")
         return _examined(found or look.last, is_running=found is None) | {"told": told}
 
     async def support(self) -> View:
@@ -148,7 +149,7 @@ def _examined(last: Examined | None, *, is_running: bool) -> View:
         return {
             "at": None,
             "findings": [],
-            "trouble": UNDER_WAY if is_running else "",
+            "trouble": say(UNDER_WAY) if is_running else "",
             "running": is_running,
             "healthy": None,
         }
@@ -156,7 +157,7 @@ def _examined(last: Examined | None, *, is_running: bool) -> View:
     return {
         "at": at(last.at),
         "findings": list(last.findings),
-        "trouble": last.trouble,
+        "trouble": say(last.trouble, number=last.number),
         "running": is_running,
         "healthy": not worst and not last.trouble,
     }

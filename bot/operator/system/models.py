@@ -16,6 +16,7 @@ from runtime.contract import Address
 from runtime.http.errors import Refusal
 from runtime.models.choice.cooling import Rest, Standing, standing
 from runtime.policy.budgets import DOLLAR, HOURLY, BudgetRules, Counter, Level, Scope, fresh, in_order, level_of
+from runtime.text.words import say
 
 STATES: Final = {Level.BELOW: "ok", Level.WARNED: "nearly spent", Level.REACHED: "spent"}
 """Words for how far a budget is spent."""
@@ -35,7 +36,7 @@ class ModelsApi(PartialApi):
         found = next((row for row in rows if name in (row["name"], row["model"])), None)
         if found is None:
             names = ", ".join(row["name"] for row in rows)
-            raise Refusal(404, f"There is no model {name}. There are: {names}.")
+            raise Refusal(404, say("There is no model {name}. There are: {names}.", name=name, names=names))
         return found
 
     async def cooldowns(self) -> list[View]:
@@ -43,7 +44,7 @@ class ModelsApi(PartialApi):
 
     async def clear_cooldown(self, model: str) -> View:
         if not await self._store.cooldowns.clear(model, self.actor.person.name):
-            raise Refusal(409, f"The model {model} isn't resting.")
+            raise Refusal(409, say("The model {name} isn't resting.", name=model))
         self._context.notifier.notify(COOLDOWNS)
         return {"model": model, "state": Standing.WELL.value}
 

@@ -15,13 +15,16 @@ from runtime.contract import Address
 from runtime.domain.events.event import Event, Only
 from runtime.domain.events.feedback import Feedback
 from runtime.http.errors import Refusal
+from runtime.text.words import marked
 from runtime.timeline.run_events import run_events
 from runtime.timeline.trail import Thing
 
-CUT_SHORT: Final = (
+CUT_SHORT: Final = marked(
     "Events up to {gone:,} are no longer kept. The oldest is {oldest:,}: go on after {gone}, or after 0 for the oldest."
 )
-NOT_A_READER: Final = "Feedback is for the people in feedback.readers of the settings, and you are none of them."
+NOT_A_READER: Final = marked(
+    "Feedback is for the people in feedback.readers of the settings, and you are none of them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class EventOperations:
         store = self.context.store
         trail = await store.traces.trail(run)
         if trail is None or trail.run is None:
-            raise Refusal(404, f"There is no run {run}.")
+            raise Refusal(404, marked("There is no run {run}.").format(run=run))
         return [
             {
                 "number": one.number,

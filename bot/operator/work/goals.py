@@ -18,13 +18,14 @@ from runtime.domain.goals.progress import GoalStanding, GoalTurn, told_turns
 from runtime.domain.runs import WaitKind
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
+from runtime.text.words import marked
 
 GOAL_ID_MIN_CHARS: Final = 4
-UNKNOWN_GOAL: Final = "No goal is called {name!r}. The end of its id is enough, four characters or more."
-GOAL_OVER: Final = "This goal is over already."
-GOAL_NOT_BEGUN: Final = "This goal is about to begin. Try again in a moment."
-TURN_AT_WORK: Final = "at work"
-TURN_JUDGED: Final = "being judged"
+UNKNOWN_GOAL: Final = marked("No goal is called {name!r}. The end of its id is enough, four characters or more.")
+GOAL_OVER: Final = marked("This goal is over already.")
+GOAL_NOT_BEGUN: Final = marked("This goal is about to begin. Try again in a moment.")
+TURN_AT_WORK: Final = marked("at work")
+TURN_JUDGED: Final = marked("being judged")
 WAITING_TURN: Final = "waiting"
 """The state of a turn whose work asks somebody."""
 FOR_A_PERSON: Final = "a person"

@@ -16,10 +16,11 @@ from runtime.contract import Address, ChildState, RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
 from runtime.store.delegation.store import DelegationStore
+from runtime.text.words import marked
 from runtime.timeline.trail import Thing
 
 MICROS_PER_DOLLAR: Final = 1_000_000
-UNKNOWN_PIECE: Final = (
+UNKNOWN_PIECE: Final = marked(
     "Nothing that was handed on is called {name!r}. The end of its id is enough, four characters or more."
 )
 
@@ -65,7 +66,7 @@ class HandedOn:
         child = await self._meant(name)
         ended = await self.store.end_child(child, actor.person.name)
         if ended is None:
-            raise Refusal(409, "This is over already.")
+            raise Refusal(409, marked("This is over already."))
         self.hearers.tell(ended)
         row = await self.shown(child)
         return {**row, "told": f"Stopped: {row['agent']}, {row['goal']}"}

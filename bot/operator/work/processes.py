@@ -15,9 +15,10 @@ from runtime.contract.agents.processes import Process, ProcessEvent
 from runtime.domain.agents.processes import SHORT_ID_CHARS
 from runtime.http.errors import Refusal
 from runtime.store.processes.store import ProcessStore
+from runtime.text.words import marked
 
 NAME_MIN_CHARS: Final = 4
-NO_PROCESS: Final = "No process is called {name!r}. The end of its id is enough, four characters or more."
+NO_PROCESS: Final = marked("No process is called {name!r}. The end of its id is enough, four characters or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class ProcessOperations:
         found = await self.processes.processes_named(name) if len(name) >= NAME_MIN_CHARS else []
         if not found:
             raise Refusal(404, NO_PROCESS.format(name=name))
-        reason = f"Stopped by {actor.person.name}."
+        reason = marked("Stopped by {name}.").format(name=actor.person.name)
         if not await self.processes.happen(found[0].id, ProcessEvent.STOP, None, reason):
-            raise Refusal(409, "That process is over already.")
+            raise Refusal(409, marked("That process is over already."))
         return {**self._view(found[0]), "told": self.mask(f"It ends now: {found[0].command}")}
 
     def _view(self, one: Process) -> View:

@@ -9,6 +9,7 @@ from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.reports import ReportOperations
 from bot.operator.views import View
 from runtime.http.errors import Refusal
+from runtime.text.words import marked
 
 
 @by_role
@@ -27,7 +28,7 @@ class ReportsApi(PartialApi):
         """Have one made for the rooms `to`, now."""
         rooms = await self._with_rooms({"to": list(to)})
         begun = await self._reports.begin(name, rooms["to"], options, self.actor)
-        return {**begun, "told": f"Started: {name}. It's posted as soon as it's made."}
+        return {**begun, "told": marked("Started: {name}. It's posted as soon as it's made.").format(name=name)}
 
     async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
         """Its text, shown to nobody else."""
@@ -41,5 +42,5 @@ class ReportsApi(PartialApi):
     @property
     def _reports(self) -> ReportOperations:
         if self._context.reports is None:
-            raise Refusal(404, "Reports aren't available here.")
+            raise Refusal(404, marked("Reports aren't available here."))
         return self._context.reports

@@ -14,6 +14,7 @@ from bot.operator.views import View
 from runtime.contract import OccurrenceId, ScheduleState
 from runtime.domain.schedules import origin_of
 from runtime.http.errors import Refusal
+from runtime.text.words import marked
 
 
 @by_role
@@ -66,5 +67,5 @@ class SchedulesApi(PartialApi):
     @property
     def _schedules(self) -> ScheduleOperations:
         if self._context.schedules is None:
-            raise Refusal(404, "Scheduling isn't available here.")
+            raise Refusal(404, marked("Scheduling isn't available here."))
         return self._context.schedules

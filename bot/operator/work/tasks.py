@@ -15,6 +15,7 @@ from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
 from runtime.store.tasks.store import TaskStore
 from runtime.store.tasks.turning import Turned
+from runtime.text.words import marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,12 @@ class TaskOperations:
     async def shown(self, name: str) -> View:
         found = await self.tasks.task(name)
         if found is None:
-            raise Refusal(404, f"No task is called {name!r}. The end of its id is enough, four characters or more.")
+            raise Refusal(
+                404,
+                marked("No task is called {name}. The end of its id is enough, four characters or more.").format(
+                    name=repr(name)
+                ),
+            )
         return self._view(found)
 
     async def drop_task(self, name: str, actor: Actor) -> View:

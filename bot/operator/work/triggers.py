@@ -15,12 +15,15 @@ from runtime.contract import Address, Notifier
 from runtime.domain.triggers.kept import KeptTrigger
 from runtime.http.errors import Refusal
 from runtime.store.triggers.store import TriggerStore
+from runtime.text.words import marked
 
 TRIGGER_NAME_MIN_CHARS: Final = 4
-NO_TRIGGER: Final = "No trigger is called {name!r}. Its name, or the end of its id, four characters or more, is enough."
-OF_SETTINGS: Final = "This trigger stands in the settings: take it out there, then reload."
-NOT_ACTIVE: Final = "This trigger is {state}, so there is nothing to pause."
-IS_ACTIVE: Final = "This trigger is active already."
+NO_TRIGGER: Final = marked(
+    "No trigger is called {name!r}. Its name, or the end of its id, four characters or more, is enough."
+)
+OF_SETTINGS: Final = marked("This trigger stands in the settings: take it out there, then reload.")
+NOT_ACTIVE: Final = marked("This trigger is {state}, so there is nothing to pause.")
+IS_ACTIVE: Final = marked("This trigger is active already.")
 
 
 @dataclass(frozen=True, slots=True)

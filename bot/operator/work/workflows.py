@@ -25,8 +25,9 @@ from runtime.domain.workflows.reading import WorkflowError, inputs_of
 from runtime.domain.workflows.record import INPUTS, frozen_in, to_resume
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
+from runtime.text.words import marked
 
-UNKNOWN_FLOW_RUN: Final = (
+UNKNOWN_FLOW_RUN: Final = marked(
     "No workflow that was begun is called {name!r}. The end of its id is enough, four characters or more."
 )
 UTC_ZONE: Final = "UTC"
@@ -81,19 +82,22 @@ class WorkflowOperations:
         actor.must_be(Role.OPERATOR)
         one = await self._meant(name)
         if one.ended_at is None:
-            raise Refusal(409, "This workflow is not over, so there is nothing to resume.")
+            raise Refusal(409, marked("This workflow is not over, so there is nothing to resume."))
         calls = await self.store.workflows.record(RunId(one.run)) if one.run else []
         session = await self.store.workflows.session_of(RunId(one.run)) if one.run else None
         kept, frozen = to_resume(calls, RunId(one.run), session) if session else None, frozen_in(calls)
         if kept is None or frozen is None or one.room is None:
-            raise Refusal(409, "This workflow stopped before it began. Start it anew.")
+            raise Refusal(409, marked("This workflow stopped before it began. Start it anew."))
         if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:
-            raise Refusal(409, "All steps of this workflow are done.")
+            raise Refusal(409, marked("All steps of this workflow are done."))
         # One is resumed once, however often somebody presses: twice would do the steps that are left twice.
         resumed = derived(one.id, "resumed")
         if await self.store.workflows.begun_called(resumed):
             raise Refusal(
-                409, f"This workflow was resumed already: {short_id(resumed)}. Resume that one, if it failed too."
+                409,
+                marked("This workflow was resumed already: {resumed}. Resume that one, if it failed too.").format(
+                    resumed=short_id(resumed)
+                ),
             )
         task = Task(TaskKind.WORKFLOW, one.name, options=dict(frozen.inputs), resumes=kept)
         return await self._begin(task, frozen.flow.agent or one.agent, one.room, actor, resumed)
@@ -102,10 +106,10 @@ class WorkflowOperations:
         """End one that is at work or waits; what its steps did stays done."""
         one = await self._meant(name)
         if one.ended_at is not None or not one.run:
-            raise Refusal(409, "This workflow is over already.")
+            raise Refusal(409, marked("This workflow is over already."))
         ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name)
         if ended is None:
-            raise Refusal(409, "This workflow is over, or has not begun yet.")
+            raise Refusal(409, marked("This workflow is over, or has not begun yet."))
         self.hearers.tell(ended)
         return await self.shown(one.id)
 
@@ -155,9 +159,9 @@ LEAST_CHARS: Final = 4
 WAITING_STEP: Final = "waiting"
 """The state of a step at work whose calls wait for somebody, or for a time."""
 WAITS_FOR: Final[Mapping[WaitKind, str]] = {
-    WaitKind.APPROVAL: "waits for a person",
-    WaitKind.TIMER: "waits for its time",
-    WaitKind.CHILD: "waits for an agent",
+    WaitKind.APPROVAL: marked("waits for a person"),
+    WaitKind.TIMER: marked("waits for its time"),
+    WaitKind.CHILD: marked("waits for an agent"),
 }
 
 
@@ -217,7 +221,7 @@ class WorkflowsApi(PartialApi):
         """Begin one now. Its report and its questions come into the room `to`."""
         room = await self._room_meant(to)
         if room is None:
-            raise Refusal(400, "A workflow needs a room: write it as `--to slack:work/C1`.")
+            raise Refusal(400, marked("A workflow needs a room: write it as `--to slack:work/C1`."))
         return await self._one_entitled(await self._workflows.start(name, room, inputs, self.actor))
 
     async def workflow_runs(self, name: str = "", state: str = "") -> list[View]:

@@ -14,22 +14,23 @@ from enum import StrEnum
 from typing import Final
 
 from bot.settings.editing.fields import SettingField, all_fields
+from runtime.text.words import marked, say
 
 
 class Why(StrEnum):
     """Reasons for which a setting is only shown."""
 
-    PROGRAM = "It names a program, or says how programs run here."
-    PLACE = "It names a file or a folder on this machine."
-    NETWORK = "It opens a way into the network, or names an address that is asked."
-    DATABASE = "It says where everything is kept."
-    LISTENING = "It says where this page and other doors are reached."
-    DOOR = "It decides who gets in by another way than this page."
-    KEY = "It is a secret, or says where one is kept."
-    GUARD = "It protects what must not leak, and what is kept as proof."
-    UNATTENDED = "It calls tools or begins work without anybody asking."
-    CAPABILITY = "It decides what an agent is able to do at all."
-    OPERATION = "It is for the people who run the machine: it bounds memory, disk or time."
+    PROGRAM = marked("It names a program, or says how programs run here.")
+    PLACE = marked("It names a file or a folder on this machine.")
+    NETWORK = marked("It opens a way into the network, or names an address that is asked.")
+    DATABASE = marked("It says where everything is kept.")
+    LISTENING = marked("It says where this page and other doors are reached.")
+    DOOR = marked("It decides who gets in by another way than this page.")
+    KEY = marked("It is a secret, or says where one is kept.")
+    GUARD = marked("It protects what must not leak, and what is kept as proof.")
+    UNATTENDED = marked("It calls tools or begins work without anybody asking.")
+    CAPABILITY = marked("It decides what an agent is able to do at all.")
+    OPERATION = marked("It is for the people who run the machine: it bounds memory, disk or time.")
 
 
 EDITED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -191,7 +192,7 @@ def why_shown(path: str) -> str:
     whole = (
         reason for name, reason in ONLY_SHOWN.items() if path == name or (name.endswith(".") and path.startswith(name))
     )
-    return next(whole, Why.OPERATION)
+    return say(next(whole, Why.OPERATION))
 
 
 def unclassified() -> list[SettingField]:

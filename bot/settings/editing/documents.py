@@ -15,11 +15,12 @@ from typing import Any, Final
 from bot.settings.editing.statements import Statement, above, block_of, comments_of, own_end, statements_of
 from bot.settings.sources import steps_of, value_at
 from runtime.errors import ConfigError
+from runtime.text.words import marked, say
 
-UNWRITABLE: Final = (
+UNWRITABLE: Final = marked(
     "{name} is written in the file in a way that can't be changed from here. Change it in the file, then reload."
 )
-ONE_LINE: Final = (
+ONE_LINE: Final = marked(
     "{name} is one value in the file. Write it as [[{name}]] tables there, then it can be changed from here."
 )
 
@@ -76,7 +77,7 @@ def _changed(text: str, change: Change) -> str:
         fresh = _tried(write, text, change)
         if fresh is not None and _filled(tomllib.loads(fresh)) == _filled(wanted):
             return fresh
-    raise ConfigError(UNWRITABLE.format(name=change.name))
+    raise ConfigError(say(UNWRITABLE, name=change.name))
 
 
 def _filled(values: dict[str, Any]) -> dict[str, Any]:
@@ -249,7 +250,7 @@ def _add(text: str, change: Add) -> str | None:
         end = _trimmed(lines, place[1])
         return "\n".join([*lines[:end], "", *fresh, *lines[end:]])
     if any(one.name == change.name for one in statements):
-        raise ConfigError(ONE_LINE.format(name=change.name))
+        raise ConfigError(say(ONE_LINE, name=change.name))
     return _behind(text, fresh)
 
 

@@ -18,6 +18,7 @@ from bot.settings.editing.fields import SettingField, all_fields
 from bot.settings.editing.values import SETTING_NAME, BadValue, path_of, value_of
 from bot.settings.settings import Settings
 from bot.settings.sources import value_at
+from runtime.text.words import marked, say
 
 
 class EditVerb(StrEnum):
@@ -47,18 +48,23 @@ class Fault:
     words: str
 
 
-NO_SUCH: Final = "There is no such setting."
-REFUSED: Final = "This can't be changed from here. {why} Change it in the file."
-OVERRIDDEN: Final = "{source} sets it, which goes before the file. Change it there, or take it away there first."
-IN_ANOTHER_PLACE: Final = "It stands in {source}. Change it there."
-HOLDS_OTHERS: Final = "This table also has {name}, which only the file may change: {why}"
+NO_SUCH: Final = marked("There is no such setting.")
+REFUSED: Final = marked("This can't be changed from here. {why} Change it in the file.")
+OVERRIDDEN: Final = marked(
+    "The variable {variable} sets it, which goes before the file. Change it there, or take it away there first."
+)
+OVERRIDDEN_BY_FLAG: Final = marked(
+    "The command line sets it, which goes before the file. Change it there, or take it away there first."
+)
+IN_ANOTHER_PLACE: Final = marked("It stands in {source}. Change it there.")
+HOLDS_OTHERS: Final = marked("This table also has {name}, which only the file may change: {why}")
 
 
 def changes_of(edit: Edit, text: str, settings: Settings) -> tuple[list[Change], list[Fault]]:
     """Changes of the file that says `text`, in which nothing stands that differs from it already."""
     said = tomllib.loads(text)
     if not SETTING_NAME.fullmatch(edit.name):
-        return [], [Fault(edit.name, NO_SUCH)]
+        return [], [Fault(edit.name, say(NO_SUCH))]
     match edit.verb:
         case EditVerb.SET:
             return _set(edit, said, settings)
@@ -72,9 +78,9 @@ def reason_against(name: str, settings: Settings) -> str:
     """The reason that this one setting can't be changed from here; empty where it can."""
     path = path_of(name)
     if path not in all_fields():
-        return NO_SUCH
+        return say(NO_SUCH)
     if not is_editable(path):
-        return REFUSED.format(why=why_shown(path))
+        return say(REFUSED, why=why_shown(path))
     return source_against(name, settings)
 
 
@@ -84,20 +90,20 @@ def source_against(name: str, settings: Settings) -> str:
     if source in ("default", str(settings.file), "") or (settings.file and source == settings.file.name):
         return ""
     if source == "flag":
-        return OVERRIDDEN.format(source="The command line")
+        return say(OVERRIDDEN_BY_FLAG)
     if source.startswith("SIGNALBOX_"):
-        return OVERRIDDEN.format(source=f"The variable {source}")
-    return IN_ANOTHER_PLACE.format(source=source)
+        return say(OVERRIDDEN, variable=source)
+    return say(IN_ANOTHER_PLACE, source=source)
 
 
 def _set(edit: Edit, said: Mapping[str, Any], settings: Settings) -> tuple[list[Change], list[Fault]]:
     if "[" in edit.name and value_at(said, edit.name) is None:
-        return [], [Fault(edit.name, source_against(edit.name, settings) or NO_SUCH)]
+        return [], [Fault(edit.name, source_against(edit.name, settings) or say(NO_SUCH))]
     changes, faults = list[Change](), list[Fault]()
     for key, given in edit.values.items():
         name = f"{edit.name}.{key}"
         if not SETTING_NAME.fullmatch(name) or (row := all_fields().get(path_of(name))) is None:
-            faults.append(Fault(name, NO_SUCH))
+            faults.append(Fault(name, say(NO_SUCH)))
             continue
         value, fault = _read(row, name, given)
         if fault:
@@ -123,12 +129,12 @@ def _read(row: SettingField, name: str, given: object) -> tuple[object, Fault | 
     try:
         return value_of(row, given), None
     except BadValue as wanted:
-        return None, Fault(name, f"expected {wanted}.")
+        return None, Fault(name, say("expected {wanted}.", wanted=wanted))
 
 
 def _added(edit: Edit, said: Mapping[str, Any], settings: Settings) -> tuple[list[Change], list[Fault]]:
     if edit.name not in REPEATED:
-        return [], [Fault(edit.name, REFUSED.format(why=why_shown(f"{edit.name}[].")))]
+        return [], [Fault(edit.name, say(REFUSED, why=why_shown(f"{edit.name}[].")))]
     if against := source_against(edit.name, settings):
         return [], [Fault(edit.name, against)]
     name = f"{edit.name}[{len(said.get(edit.name, ())) + 1}]"
@@ -136,7 +142,7 @@ def _added(edit: Edit, said: Mapping[str, Any], settings: Settings) -> tuple[lis
     for key, given in edit.values.items():
         row = all_fields().get(f"{edit.name}[].{key}")
         if row is None or not is_editable(row.path):
-            why = NO_SUCH if row is None else REFUSED.format(why=why_shown(row.path))
+            why = say(NO_SUCH) if row is None else say(REFUSED, why=why_shown(row.path))
             faults.append(Fault(f"{name}.{key}", why))
             continue
         value, fault = _read(row, f"{name}.{key}", given)
@@ -152,9 +158,9 @@ def _whole(edit: Edit, said: Mapping[str, Any], settings: Settings) -> tuple[lis
     word, _, rest = edit.name.partition("[")
     row = value_at(said, edit.name)
     if word not in REPEATED or not rest.endswith("]") or "." in rest:
-        return [], [Fault(edit.name, REFUSED.format(why=why_shown(f"{word}[].")))]
+        return [], [Fault(edit.name, say(REFUSED, why=why_shown(f"{word}[].")))]
     if not isinstance(row, dict):
-        return [], [Fault(edit.name, source_against(edit.name, settings) or NO_SUCH)]
+        return [], [Fault(edit.name, source_against(edit.name, settings) or say(NO_SUCH))]
     if against := source_against(edit.name, settings):
         return [], [Fault(edit.name, against)]
     if edit.verb is EditVerb.REMOVE:
@@ -165,13 +171,13 @@ def _whole(edit: Edit, said: Mapping[str, Any], settings: Settings) -> tuple[lis
 def _moved(edit: Edit, word: str, count: int, number: int) -> tuple[list[Change], list[Fault]]:
     by = -1 if edit.verb is EditVerb.UP else 1
     if word not in ORDERED:
-        return [], [Fault(edit.name, "The order of these means nothing.")]
+        return [], [Fault(edit.name, say("The order of these means nothing."))]
     if not 1 <= number + by <= count:
-        return [], [Fault(edit.name, "There is no place further on.")]
+        return [], [Fault(edit.name, say("There is no place further on."))]
     return [Move(edit.name, by)], []
 
 
 def _other(name: str, row: Mapping[str, Any]) -> list[Fault]:
     """Settings of a table that would go with it, and that only the file may change."""
     found: Sequence[str] = [key for key in row if not is_editable(f"{path_of(name)}.{key}")]
-    return [Fault(name, HOLDS_OTHERS.format(name=key, why=why_shown(f"{path_of(name)}.{key}"))) for key in found]
+    return [Fault(name, say(HOLDS_OTHERS, name=key, why=why_shown(f"{path_of(name)}.{key}"))) for key in found]

@@ -12,7 +12,10 @@ from typing import Final
 
 from bot.secrets.disk import alone_in, flush_folder
 from runtime.errors import ConfigError
+from runtime.text.words import marked, say
 
+LEADS_NOWHERE: Final = marked("{path} is a link that leads nowhere. Put it right, then reload.")
+FILE_NOT_THERE: Final = marked("{path} isn't there any more. Put it right, then reload.")
 FILE_MAX_BYTES: Final = 4 << 20
 DRAFT_SUFFIX: Final = ".edited"
 """Ends the name of the file that is written before it takes the place of the settings."""
@@ -45,9 +48,9 @@ def read_settings_file(path: Path, *, may_be_new: bool = False) -> SettingsText:
         data = place.read_bytes()
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} can't be read ({error}).") from None
+        raise ConfigError(say("{path} can't be read ({error}).", path=path, error=error)) from None
     if len(data) > FILE_MAX_BYTES:
-        raise ConfigError(f"{path} is too large to be changed from here.")
+        raise ConfigError(say("{path} is too large to be changed from here.", path=path))
     return SettingsText(path, place, text, digest_of(data))
 
 
@@ -59,16 +62,22 @@ def unwritable(place: Path) -> str:
     """The reason that the file can't be replaced by this process, and the way out; empty where it can."""
     folder = place.parent
     if not os.access(folder, os.W_OK | os.X_OK):
-        return (
-            f"This process may not write into {folder}. Let its user do so (chown or chmod of the folder), "
-            "or change the file there and then run: signalbox reload"
+        return say(
+            "This process may not write into {folder}. Let its user do so (chown or chmod of the folder), "
+            "or change the file there and then run: signalbox reload",
+            folder=folder,
         )
     if not place.exists():
         return ""
     if not os.access(place, os.W_OK):
-        return f"{place} is read-only for this process. Make it writable for its user, or change it there."
+        return say(
+            "{place} is read-only for this process. Make it writable for its user, or change it there.", place=place
+        )
     if _is_mounted_alone(place):
-        return f"{place} is mounted by itself, so it can't be replaced. Mount its folder instead, or change it there."
+        return say(
+            "{place} is mounted by itself, so it can't be replaced. Mount its folder instead, or change it there.",
+            place=place,
+        )
     return _foreign(place)
 
 
@@ -82,10 +91,12 @@ def replace_file(place: Path, digest: str, text: str, between: Callable[[], None
     try:
         with alone_in(place.parent):
             if digest_of(place.read_bytes() if place.exists() else b"") != digest:
-                raise FileChanged(f"{place.name} was changed meanwhile.")
+                raise FileChanged(say("{file} was changed meanwhile.", file=place.name))
             _replace(place, data, between)
     except OSError as error:
-        raise ConfigError(f"{place} can't be written ({error.strerror or error}). Nothing was changed.") from error
+        raise ConfigError(
+            say("{place} can't be written ({error}). Nothing was changed.", place=place, error=error.strerror or error)
+        ) from error
     return digest_of(data)
 
 
@@ -121,10 +132,10 @@ def _place_of(path: Path) -> Path:
     try:
         place = path.resolve(strict=True)
     except (OSError, RuntimeError):
-        fault = "is a link that leads nowhere" if path.is_symlink() else "isn't there any more"
-        raise ConfigError(f"{path} {fault}. Put it right, then reload.") from None
+        fault = LEADS_NOWHERE if path.is_symlink() else FILE_NOT_THERE
+        raise ConfigError(say(fault, path=path)) from None
     if not place.is_file():
-        raise ConfigError(f"{path} isn't a plain file, so it can't be changed from here.")
+        raise ConfigError(say("{path} isn't a plain file, so it can't be changed from here.", path=path))
     return place
 
 
@@ -137,4 +148,7 @@ def _foreign(place: Path) -> str:
     status, us = place.stat(), os.geteuid()
     if us in (0, status.st_uid) and (us == 0 or status.st_gid in (os.getegid(), *os.getgroups())):
         return ""
-    return f"{place} belongs to another user or group than this process. Give it to its user with chown, or change it there."
+    return say(
+        "{place} belongs to another user or group than this process. Give it to its user with chown, or change it there.",
+        place=place,
+    )

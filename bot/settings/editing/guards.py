@@ -17,6 +17,7 @@ from bot.settings.settings import Settings
 from bot.settings.sources import value_at
 from runtime.domain.routing import Attention
 from runtime.models.vendors import VENDORS
+from runtime.text.words import listed, marked, say
 
 MODELS: Final = ("model.name", "models[].model", "embeddings.name", "images.name", "transcription.name")
 """Settings that choose a model at a vendor."""
@@ -24,19 +25,19 @@ MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
 OWN_PLACES: Final = ("api_base", "api_key", "api_key_env", "api_keys", "api_key_envs", "login")
 """Settings beside a model's name that say whom it is asked at, or by which key."""
 
-NOT_A_NAME: Final = "expected the name of a model, such as openai/gpt-4o-mini, and no address."
-OF_A_PACKAGE: Final = 'a package brings the vendor "{vendor}", so it is chosen in the file.'
-KEY_OF_ANOTHER: Final = (
+NOT_A_NAME: Final = marked("expected the name of a model, such as openai/gpt-4o-mini, and no address.")
+OF_A_PACKAGE: Final = marked('a package brings the vendor "{vendor}", so it is chosen in the file.')
+KEY_OF_ANOTHER: Final = marked(
     "its {names} in the file belong to {before}. A key must not go to another vendor by this: change both in the file."
 )
-KEY_ELSEWHERE: Final = (
+KEY_ELSEWHERE: Final = marked(
     "a key would go to {where} by this, where it doesn't go now. Whoever looks after the file can write that there."
 )
-OWN_LOCK: Final = "you would shut yourself out. Have another owner do that."
-OWNER_LOCK: Final = "{who} is an owner. Take the role away first, under People."
-OWN_OWNER: Final = "you would take yourself out of the owners. Have another owner do that."
-NO_OWNER: Final = "at least one owner must stay in the list."
-NOBODY_APPROVES: Final = "nobody who is known here is in it, so no question could be answered."
+OWN_LOCK: Final = marked("you would shut yourself out. Have another owner do that.")
+OWNER_LOCK: Final = marked("{who} is an owner. Take the role away first, under People.")
+OWN_OWNER: Final = marked("you would take yourself out of the owners. Have another owner do that.")
+NO_OWNER: Final = marked("at least one owner must stay in the list.")
+NOBODY_APPROVES: Final = marked("nobody who is known here is in it, so no question could be answered.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +83,15 @@ def _of_models(said: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[F
 def _of_model(name: str, value: str, holder: Mapping[str, Any]) -> Iterator[Fault]:
     """A name can carry an address to which LiteLLM would send a key, or choose a package's code."""
     if not MODEL_NAME.fullmatch(value) or "://" in value or "//" in value:
-        yield Fault(name, NOT_A_NAME)
+        yield Fault(name, say(NOT_A_NAME))
         return
     vendor, slash, _ = value.partition("/")
     if slash and vendor not in VENDORS:
-        yield Fault(name, OF_A_PACKAGE.format(vendor=vendor))
+        yield Fault(name, say(OF_A_PACKAGE, vendor=vendor))
     was = str(holder.get(name.rpartition(".")[2], ""))
     places = [place for place in OWN_PLACES if holder.get(place)]
     if places and model_keys.vendor(value) != model_keys.vendor(was):
-        yield Fault(name, KEY_OF_ANOTHER.format(names=" and ".join(places), before=was or "another model"))
+        yield Fault(name, say(KEY_OF_ANOTHER, names=listed(places), before=was or say("another model")))
 
 
 def _keys_led_elsewhere(before: Settings, after: Settings) -> Iterator[Fault]:
@@ -98,7 +99,7 @@ def _keys_led_elsewhere(before: Settings, after: Settings) -> Iterator[Fault]:
     old = {whom for _, whom in _asked(before)}
     for name, whom in _asked(after):
         if whom not in old and (whom.keys or whom.api_base):
-            yield Fault(name, KEY_ELSEWHERE.format(where=whom.api_base or whom.vendor or "another vendor"))
+            yield Fault(name, say(KEY_ELSEWHERE, where=whom.api_base or whom.vendor or say("another vendor")))
 
 
 def _asked(settings: Settings) -> Iterator[tuple[str, _Asked]]:
@@ -121,20 +122,20 @@ def _locked_out(before: Settings, after: Settings, editor: Editor) -> Iterator[F
     for place, names in {"access.blocked": after.access.blocked, **rooms}.items():
         fresh = [name for name in names if name not in old]
         if _meets(fresh, editor.own):
-            yield Fault(place, OWN_LOCK)
+            yield Fault(place, say(OWN_LOCK))
         elif place == "access.blocked" and (found := _meets(fresh, editor.owners)):
-            yield Fault(place, OWNER_LOCK.format(who=found))
+            yield Fault(place, say(OWNER_LOCK, who=found))
 
 
 def _owners(before: Settings, after: Settings, editor: Editor) -> Iterator[Fault]:
     gone = set(before.access.owners) - set(after.access.owners)
     if before.access.owners and not after.access.owners:
-        yield Fault("access.owners", NO_OWNER)
+        yield Fault("access.owners", say(NO_OWNER))
     elif _meets(gone, editor.own):
-        yield Fault("access.owners", OWN_OWNER)
+        yield Fault("access.owners", say(OWN_OWNER))
     approvers = after.access.approvers
     if approvers and set(approvers) != set(before.access.approvers) and not _meets(approvers, editor.known):
-        yield Fault("access.approvers", NOBODY_APPROVES)
+        yield Fault("access.approvers", say(NOBODY_APPROVES))
 
 
 def _meets(names: Collection[str], others: Collection[str]) -> str:
@@ -153,32 +154,37 @@ def _more_people(before: Settings, after: Settings) -> Iterator[str]:
     """Lists of people and programs that are longer now, or of blocked ones that are shorter."""
     old, new = before.access, after.access
     lists = (
-        (old.owners, new.owners, "{who} becomes an owner, who may do everything, also here."),
-        (old.approvers, new.approvers, "{who} may approve what agents ask for."),
-        (old.bots, new.bots, "The program {who} may talk to the agent."),
-        (new.blocked, old.blocked, "{who} isn't blocked any more."),
-        (before.feedback.readers, after.feedback.readers, "{who} may read what people think of answers."),
+        (old.owners, new.owners, marked("{who} becomes an owner, who may do everything, also here.")),
+        (old.approvers, new.approvers, marked("{who} may approve what agents ask for.")),
+        (old.bots, new.bots, marked("The program {who} may talk to the agent.")),
+        (new.blocked, old.blocked, marked("{who} isn't blocked any more.")),
+        (before.feedback.readers, after.feedback.readers, marked("{who} may read what people think of answers.")),
     )
     for few, many, words in lists:
         for who in sorted(set(many) - set(few)):
-            yield words.format(who=who)
+            yield say(words, who=who)
     if old.approvers and not new.approvers:
-        yield "All operators and owners may approve what agents ask for."
+        yield say("All operators and owners may approve what agents ask for.")
 
 
 def _wider_access(before: Settings, after: Settings) -> Iterator[str]:
     """Settings that let everybody do more."""
     old, new = before.access, after.access
     if new.default == "allow" and old.default != "allow":
-        yield "Everybody who writes to the agent is answered, strangers too."
+        yield say("Everybody who writes to the agent is answered, strangers too.")
     if new.default == "pair" and old.default == "deny":
-        yield "Strangers who write to the agent get a pairing code."
+        yield say("Strangers who write to the agent get a pairing code.")
     if new.self_approval and not old.self_approval:
-        yield "Operators and owners may approve their own requests."
+        yield say("Operators and owners may approve their own requests.")
     if new.rooms is Attention.OPEN and old.rooms is not Attention.OPEN:
-        yield "The agent reads and answers everything that is written in rooms."
+        yield say("The agent reads and answers everything that is written in rooms.")
     if after.operators.room != before.operators.room:
-        yield f"Alerts for operators go to {after.operators.room or 'the log alone'}."
+        room = after.operators.room
+        yield (
+            say("Alerts for operators go to {room}.", room=room)
+            if room
+            else say("Alerts for operators go to the log alone.")
+        )
 
 
 def _more_rooms(before: Settings, after: Settings) -> Iterator[str]:
@@ -189,29 +195,33 @@ def _more_rooms(before: Settings, after: Settings) -> Iterator[str]:
         now = new.get(address)
         bounds = [room.people, room.blocked, room.tools, room.secrets, room.personal]
         if now is None and any(bounds):
-            yield f"The bounds of {address} go away."
+            yield say("The bounds of {room} go away.", room=address)
         if now is None:
             continue
         if room.people and (not now.people or set(now.people) - set(room.people)):
-            yield f"More people are answered in {address}."
+            yield say("More people are answered in {room}.", room=address)
         if set(room.blocked) - set(now.blocked):
-            yield f"Fewer people are blocked in {address}."
+            yield say("Fewer people are blocked in {room}.", room=address)
         if room.tools and (not now.tools or set(now.tools) - set(room.tools)):
-            yield f"Agents have more tools in {address}."
+            yield say("Agents have more tools in {room}.", room=address)
         if (room.secrets, room.personal) != (now.secrets, now.personal) and any((room.secrets, room.personal)):
-            yield f"The leak guard is set anew in {address}."
+            yield say("The leak guard is set anew in {room}.", room=address)
     if [room.address for room in before.rooms if room.address in new] != [a for a in new if a in old]:
-        yield "Other rules come first for rooms that several of them fit."
+        yield say("Other rules come first for rooms that several of them fit.")
 
 
 def _other_rules(before: Settings, after: Settings) -> Iterator[str]:
     """Rules that allow more, and rules that stood in the way. What they mean for each tool is shown beside."""
     for rule in after.policy:
         if rule.result == "allow" and rule not in before.policy:
-            yield f"A rule allows {rule.tool} to run without a question."
+            yield say("A rule allows {tool} to run without a question.", tool=rule.tool)
     for rule in before.policy:
         if rule.result != "allow" and rule not in after.policy:
-            yield f"A rule that says {rule.result} to {rule.tool} isn't there any more as it was."
+            yield say(
+                "A rule that says {result} to {tool} isn't there any more as it was.",
+                result=rule.result,
+                tool=rule.tool,
+            )
     kept = [rule for rule in before.policy if rule in after.policy]
     if kept != [rule for rule in after.policy if rule in before.policy]:
-        yield "The rules are in another order, and the first that fits decides."
+        yield say("The rules are in another order, and the first that fits decides.")

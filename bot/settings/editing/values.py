@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from bot.settings.editing.fields import FieldKind, SettingField
+from runtime.text.words import say, several
 
 SETTING_NAME: Final = re.compile(r"[a-z][a-z_0-9]*(\[[1-9][0-9]{0,3}\])?(\.[a-z][a-z_0-9]*(\[[1-9][0-9]{0,3}\])?)*")
 """Names of settings and tables, as faults and `config show` write them."""
@@ -49,7 +50,7 @@ def _read(field: SettingField, text: str) -> object:
             return text.replace("\r\n", "\n")
         case FieldKind.SWITCH:
             if (word := text.strip().lower()) not in SWITCHES:
-                raise BadValue("true or false")
+                raise BadValue(say("true or false"))
             return SWITCHES[word]
         case FieldKind.TEXTS if not text.lstrip().startswith("["):
             return [line.strip() for line in text.splitlines() if line.strip()]
@@ -62,9 +63,9 @@ def toml_value(text: str) -> object:
     try:
         read = tomllib.loads(f"it = {text.strip()}\n")
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise BadValue(f"a value as TOML writes it ({error})") from None
+        raise BadValue(say("a value as TOML writes it ({error})", error=error)) from None
     if set(read) != {"it"}:
-        raise BadValue("one value, and nothing behind it")
+        raise BadValue(say("one value, and nothing behind it"))
     return read["it"]
 
 
@@ -76,27 +77,27 @@ def check_signs(value: object, *, one_line: bool = True) -> None:
         elif isinstance(part, bool):
             continue
         elif isinstance(part, int) and abs(part) > WHOLE_MAX:
-            raise BadValue("a smaller number")
+            raise BadValue(say("a smaller number"))
         elif isinstance(part, float) and not math.isfinite(part):
-            raise BadValue("a number that is not infinite")
+            raise BadValue(say("a number that is not infinite"))
         elif not isinstance(part, int | float):
-            raise BadValue("texts, numbers, switches, lists and tables of these")
+            raise BadValue(say("texts, numbers, switches, lists and tables of these"))
 
 
 def _check_text(text: str, *, one_line: bool) -> None:
     if len(text) > SETTING_MAX_CHARS:
-        raise BadValue(f"at most {SETTING_MAX_CHARS:,} characters")
+        raise BadValue(say("at most {characters}", characters=several(SETTING_MAX_CHARS, "character")))
     found = CONTROL.search(text) or TURNING.search(text) or re.search("[\ud800-\udfff]", text)
     if found:
-        raise BadValue(f"text without the hidden sign U+{ord(found[0]):04X}")
+        raise BadValue(say("text without the hidden sign {sign}", sign=f"U+{ord(found[0]):04X}"))
     if one_line and "\n" in text:
-        raise BadValue("one line")
+        raise BadValue(say("one line"))
 
 
 def _parts(value: object, depth: int = 0) -> Iterator[tuple[object, bool]]:
     """Each plain value within, and the names of tables, with whether it is such a name."""
     if depth > 8:
-        raise BadValue("fewer tables within tables")
+        raise BadValue(say("fewer tables within tables"))
     match value:
         case Mapping():
             for key, inner in value.items():
@@ -104,7 +105,7 @@ def _parts(value: object, depth: int = 0) -> Iterator[tuple[object, bool]]:
                 yield from _parts(inner, depth + 1)
         case list() | tuple():
             if len(value) > ITEMS_MAX:
-                raise BadValue(f"at most {ITEMS_MAX:,} items")
+                raise BadValue(say("at most {items}", items=several(ITEMS_MAX, "item")))
             for inner in value:
                 yield from _parts(inner, depth + 1)
         case _:

@@ -21,6 +21,7 @@ from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.policy.taint import Known
 from runtime.store.protocol import Claim, Ordered, Runs, ToolStep
+from runtime.text.words import marked
 from runtime.workspace.outside_files import has_outside, note_outside
 
 log = structlog.get_logger("agent")
@@ -162,7 +163,11 @@ def asked_for(claim: Claim) -> str:
     others = [
         name for name in dict.fromkeys(reversed(claim.above)) if name != claim.agent
     ]  # it may have gone to and fro
-    return f"{claim.agent} asks this for {', for '.join(others)}." if others else ""
+    return (
+        marked("{agent} asks this for {others}.").format(agent=claim.agent, others=", for ".join(others))
+        if others
+        else ""
+    )
 
 
 def _give(giver: Agent, to: Agent, address: Address, path: str) -> None:

@@ -15,6 +15,7 @@ from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, 
 from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home, choices
 from runtime.domain.ids import digest
 from runtime.text.glyphs import clip, plainly
+from runtime.text.retold import retold
 from runtime.text.words import briefly, marked, moment, say, several
 
 OPEN_CARDS_MAX: Final = 5
@@ -214,7 +215,7 @@ def _open_call(number: int, one: Approval) -> Iterator[str]:
         return
     yield f"{number}. `{one.tool}` · {one.effect}"
     yield settled_cards.call_of(one)[0]
-    yield " ".join(filter(None, [remarks(one.arguments), one.caution]))
+    yield " ".join(filter(None, [remarks(one.arguments), retold(one.caution)]))
 
 
 # ----------------------------------------------------------------------------------------------------------- decided

@@ -30,6 +30,7 @@ from runtime.contract import (
 from runtime.domain.agents.delegation import STOPPED_AT
 from runtime.domain.approvals import OPTIONS, Approval, Home
 from runtime.text.glyphs import clip, legible, plainly
+from runtime.text.retold import retold
 from runtime.text.words import briefly, listed, marked, moment, say
 
 LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
@@ -76,7 +77,7 @@ def question(
     buttons = tuple(Button(approval_id, choice, labels[choice]) for choice in CHOICES[kind])
     return Content(
         "\n\n".join(
-            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])
+            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), retold(caution), below])
         ),
         buttons,
     )
@@ -137,7 +138,9 @@ def _ends(approval: Approval, now: datetime) -> str:
 
 def reason_of(approval: Approval) -> str:
     """The words of the rule that asks, for those who decide."""
-    return say("Why this asks: {reason}", reason=plainly(approval.terms.reason)) if approval.terms.reason else ""
+    return (
+        say("Why this asks: {reason}", reason=plainly(retold(approval.terms.reason))) if approval.terms.reason else ""
+    )
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
@@ -192,7 +195,7 @@ def _to_person(
         f"**{say('Reminder: ') if again else ''}{plainly(asking.question)}**",
         " · ".join(filter(None, [whom_for(approval, asking), left])),
         "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
-        approval.caution,
+        retold(approval.caution),
         asked_too,
     ]
     if how is Home.QUIET:

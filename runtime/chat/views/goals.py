@@ -10,6 +10,7 @@ from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
+from runtime.text.retold import retold
 from runtime.text.words import marked, roughly, say
 
 NONE_HERE: Final = marked("No goal is at work here.")
@@ -49,7 +50,7 @@ def goal_set(contract: Contract, name: str, goal: str) -> str:
 
 
 def goal_refused(error: GoalError, mark: str) -> str:
-    return str(error).replace("{mark}", mark)
+    return retold(str(error)).replace("{mark}", mark)
 
 
 def goal_busy(at: SetGoal, mark: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runtime.contract import Address, Schedule, ScheduleState
+from runtime.text.retold import retold
 from runtime.text.words import count, marked, moment, say
 
 SCHEDULES_LISTED: Final = 20
@@ -31,11 +32,11 @@ def _line(one: Schedule) -> str:
     from runtime.calendar import in_words, read, zone_named  # not loaded where nothing is planned
 
     rule = read(one.when)
-    parts = [f"**{_plain(one.name)}**: {in_words(rule)}"]
+    parts = [f"**{_plain(one.name)}**: {in_words(rule, say)}"]
     if one.next_at:
         parts.append(say("next {next_at}", next_at=moment(one.next_at, zone_named(rule.zone))))
     if one.state is not ScheduleState.ACTIVE:
-        parts.append(f"{one.state}: {_plain(one.reason)}" if one.reason else one.state.value)
+        parts.append(f"{say(one.state)}: {_plain(retold(one.reason))}" if one.reason else say(one.state))
     if one.owner:
         parts.append(say("by {name}", name=_plain(one.owner.name)))
     return ", ".join(parts)
@@ -53,7 +54,7 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
     try:
         return (zone_named(name).key if name.strip() else ""), ""
     except WhenError as error:
-        return "", str(error)
+        return "", retold(str(error))
 
 
 def zone_set(zone: str) -> str:

@@ -13,6 +13,7 @@ from runtime.domain.workflows.definition import Input, Workflow
 from runtime.domain.workflows.expressions import shown
 from runtime.domain.workflows.progress import OVER, Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError
+from runtime.text.retold import retold
 from runtime.text.words import marked, roughly, say, several
 
 LISTED: Final = 20
@@ -52,7 +53,7 @@ def started(flow: Workflow, run: str) -> str:
 
 
 def refused(error: WorkflowError, mark: str) -> str:
-    text = str(error)
+    text = retold(str(error))
     return f"{text[:1].upper()}{text[1:]} {say(HOW_TO_START, mark=mark)}"
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from runtime.contract import PlanStep, PostedTask, SessionKey, StepMark, TaskState
 from runtime.domain.runs import RunState
 from runtime.text.glyphs import clip
+from runtime.text.words import marked, say
 
 ATTEMPTS_MAX: Final = 3
 """Runs that may try a task before it counts as failed."""
@@ -109,9 +110,9 @@ def details(task: PostedTask) -> list[str]:
 
 
 ENDINGS: Final[Mapping[RunState, str]] = {
-    RunState.DONE: "Task done",
-    RunState.FAILED: "Task failed",
-    RunState.STOPPED: "Task stopped",
+    RunState.DONE: marked("**Task done: {title}**"),
+    RunState.FAILED: marked("**Task failed: {title}**"),
+    RunState.STOPPED: marked("**Task stopped: {title}**"),
 }
 
 
@@ -121,7 +122,7 @@ def told_end(title: str, state: RunState, text: str) -> str:
     >>> told_end("Compare the offers", RunState.DONE, "Take the second.")
     '**Task done: Compare the offers**\\n\\nTake the second.'
     """
-    return f"**{ENDINGS[state]}: {plain(title)}**\n\n{text}"
+    return f"{say(ENDINGS[state], title=plain(title))}\n\n{text}"
 
 
 def plain(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from runtime.contract import Json
 from runtime.domain.quality.gate import CRITERION_MAX_CHARS, GIVEN_CRITERIA_MAX, QualityGate
 from runtime.text.glyphs import clip
+from runtime.text.words import marked
 
 TURNS_MAX: Final = 20
 SPRINTS_MAX: Final = 5
@@ -126,7 +127,10 @@ PART: Final = re.compile(
 POINT: Final = re.compile(r"^\s*[-*+•]\s+(?P<text>\S.*)$")
 SPAN: Final = re.compile(r"(\d{1,6})\s*(minutes?|min|m|hours?|h|days?|d)?", re.IGNORECASE)
 MINUTES_OF: Final[Mapping[str, int]] = {"m": 1, "h": 60, "d": 24 * 60}
-NO_GOAL: Final = "Say what is to come of it: `{mark}goal TEXT`. Lines such as `verify: …`, `constraints: …`, `stop when: …`, `turns: 5`, `within: 2 hours` and `budget: 1.50` may follow."
+NO_GOAL: Final = marked(
+    "Say what is to come of it: `{mark}goal TEXT`. Lines such as `verify: …`, `constraints: "
+    "…`, `stop when: …`, `turns: 5`, `within: 2 hours` and `budget: 1.50` may follow."
+)
 
 
 @dataclass(slots=True)
@@ -150,7 +154,9 @@ def contract_of(text: str, bounds: GoalBounds, own_model: str = "") -> Contract:
         raise GoalError(NO_GOAL)
     if len(outcome) > OUTCOME_MAX_CHARS:
         raise GoalError(
-            f"A goal has at most {OUTCOME_MAX_CHARS:,} characters. Put the rest into a file, and name that."
+            marked("A goal has at most {most} characters. Put the rest into a file, and name that.").format(
+                most=f"{OUTCOME_MAX_CHARS:,}"
+            )
         )
     return Contract(
         GoalKind.GOAL,
@@ -210,7 +216,11 @@ def _turns(text: str, most: int) -> int:
     if not text:
         return most
     if not text.isdecimal() or not 1 <= int(text[:9]) <= most:
-        raise GoalError(f"A goal has 1 to {most} turns, not {text[:40]!r}: it must come to an end.")
+        raise GoalError(
+            marked("A goal has 1 to {most} turns, not {text}: it must come to an end.").format(
+                most=most, text=repr(text[:40])
+            )
+        )
     return int(text)
 
 
@@ -220,7 +230,11 @@ def _minutes(text: str, most: int) -> int:
     found = SPAN.fullmatch(text)
     minutes = int(found[1]) * MINUTES_OF[(found[2] or "m")[0].lower()] if found else 0
     if not 1 <= minutes <= most:
-        raise GoalError(f"A goal has 1 minute to {spanned(most)}, not {text[:40]!r}. Write it as `within: 2 hours`.")
+        raise GoalError(
+            marked("A goal has 1 minute to {most}, not {text}. Write it as `within: 2 hours`.").format(
+                most=spanned(most), text=repr(text[:40])
+            )
+        )
     return minutes
 
 
@@ -233,7 +247,11 @@ def _micros(text: str, most: float) -> int:
         dollars = 0.0
     bound = most or MOST_BUDGET
     if not LEAST_BUDGET <= dollars <= bound:
-        raise GoalError(f"A goal's budget is up to ${bound:,.2f}, not {text[:40]!r}. Write it as `budget: 1.50`.")
+        raise GoalError(
+            marked("A goal's budget is up to ${bound}, not {text}. Write it as `budget: 1.50`.").format(
+                bound=f"{bound:,.2f}", text=repr(text[:40])
+            )
+        )
     return round(dollars * MICROS_OF_A_DOLLAR)
 
 

@@ -27,6 +27,7 @@ from runtime.domain.goals.progress import CLOCK_ID, GoalStanding, GoalTurn, Piec
 from runtime.domain.goals.words import last_words
 from runtime.domain.workflows.progress import Result
 from runtime.text.glyphs import clip
+from runtime.text.words import marked
 
 PLAN_STEPS_MAX: Final = 30
 PLAN_MAX_CHARS: Final = 20_000
@@ -46,7 +47,9 @@ OF_THE_CONTRACT: Final = (
     "never",
     "stop when",
 )
-NO_OUTCOME: Final = f"{PLAN_FILE} doesn't say what is to come of it. Write that below its title."
+NO_OUTCOME: Final = marked("{file} doesn't say what is to come of it. Write that below its title.").format(
+    file=PLAN_FILE
+)
 NO_PLAN: Final = f"There is no {PLAN_FILE} for this room. Begin with `signalbox harness init`."
 CHECKPOINT: Final = re.compile(r"\bcheckpoint (?P<commit>[0-9a-f]{7,64})\b", re.IGNORECASE)
 

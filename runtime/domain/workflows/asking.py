@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from runtime.contract import Json
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
+from runtime.text.words import marked
 
 Flows = Mapping[str, Workflow]
 """Workflows by name."""
@@ -19,9 +20,9 @@ def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
     try:
         words = shlex.split(text)
     except ValueError:
-        raise WorkflowError('a quotation mark is missing. Write it as `NAME key="two words"`.') from None
+        raise WorkflowError(marked('a quotation mark is missing. Write it as `NAME key="two words"`.')) from None
     if not words:
-        raise WorkflowError(f"name a workflow. There are: {_known(flows)}.")
+        raise WorkflowError(marked("name a workflow. There are: {flows}.").format(flows=_known(flows)))
     name, *given = words
     values = dict(_pair(one) for one in given)
     flow = found(name, flows)
@@ -31,7 +32,7 @@ def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
 def _pair(text: str) -> tuple[str, str]:
     key, mark, value = text.partition("=")
     if not mark or not key:
-        raise WorkflowError(f"{text[:60]!r} is no input. Write each as key=value.")
+        raise WorkflowError(marked("{text} is no input. Write each as key=value.").format(text=repr(text[:60])))
     return key, value
 
 
@@ -41,7 +42,7 @@ def found(name: str, flows: Flows) -> Workflow:
         return flows[name]
     near = get_close_matches(name, flows, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are: {_known(flows)}."
-    raise WorkflowError(f"there is no workflow {name[:40]!r}. {hint}")
+    raise WorkflowError(marked("there is no workflow {name}. {hint}").format(name=repr(name[:40]), hint=hint))
 
 
 def _known(flows: Flows) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from runtime.contract import Json
 from runtime.errors import BotError
+from runtime.text.words import marked
 
 EXPRESSION_MAX_CHARS: Final = 1_000
 NODES_MAX: Final = 200
@@ -42,7 +43,9 @@ def value_of(expression: str, values: Mapping[str, Any]) -> Json:
     try:
         return _value(parsed(expression), values)
     except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
-        raise ExpressionError(f"`{expression.strip()}` can't be worked out: {error}") from error
+        raise ExpressionError(
+            marked("`{expression}` can't be worked out: {error}").format(expression=expression.strip(), error=error)
+        ) from error
 
 
 def filled(given: Json, values: Mapping[str, Any]) -> Json:
@@ -67,7 +70,11 @@ def text_of(given: str, values: Mapping[str, Any]) -> str:
     """`given` with each `{{ … }}` as text. Errors: ExpressionError, also for one that becomes too long."""
     made = HOLE.sub(lambda hole: shown(value_of(hole[1], values)), given)
     if len(made) > TEXT_MAX_CHARS:
-        raise ExpressionError(f"with its values it has {len(made):,} characters; at most {TEXT_MAX_CHARS:,} are taken")
+        raise ExpressionError(
+            marked("with its values it has {number} characters; at most {most} are taken").format(
+                number=f"{len(made):,}", most=f"{TEXT_MAX_CHARS:,}"
+            )
+        )
     return made
 
 
@@ -117,15 +124,19 @@ def parsed(expression: str) -> ast.expr:
     if (whole := HOLE.fullmatch(text)) and "{{" not in whole[1]:
         text = whole[1].strip()
     if not text or len(text) > EXPRESSION_MAX_CHARS:
-        raise ExpressionError(f"an expression has 1 to {EXPRESSION_MAX_CHARS:,} characters")
+        raise ExpressionError(
+            marked("an expression has 1 to {most} characters").format(most=f"{EXPRESSION_MAX_CHARS:,}")
+        )
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         what = error.msg if isinstance(error, SyntaxError) else "it is too deep"
-        raise ExpressionError(f"`{text}` is no expression: {what}") from error
+        raise ExpressionError(marked("`{text}` is no expression: {what}").format(text=text, what=what)) from error
     nodes = list(ast.walk(tree))
     if len(nodes) > NODES_MAX:
-        raise ExpressionError(f"`{text[:60]}…` has too many parts; at most {NODES_MAX} are read")
+        raise ExpressionError(
+            marked("`{text}…` has too many parts; at most {most} are read").format(text=text[:60], most=NODES_MAX)
+        )
     for node in nodes:
         _check(node, text)
     return tree
@@ -166,13 +177,23 @@ KNOWN: Final = (
 
 def _check(node: ast.AST, text: str) -> None:
     if isinstance(node, ast.Set | ast.Dict):
-        raise ExpressionError(f"`{text}`: a condition is one expression, without {{{{ }}}} around its parts")
+        raise ExpressionError(
+            marked("`{text}`: a condition is one expression, without {{{{ }}}} around its parts").format(text=text)
+        )
     if not isinstance(node, KNOWN):
-        raise ExpressionError(f"`{text}`: {type(node).__name__} is nothing that expressions here have")
+        raise ExpressionError(
+            marked("`{text}`: {name} is nothing that expressions here have").format(text=text, name=type(node).__name__)
+        )
     if isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float | bool | None):
-        raise ExpressionError(f"`{text}`: {node.value!r} is no text or number")
+        raise ExpressionError(
+            marked("`{text}`: {value} is no text or number").format(text=text, value=repr(node.value))
+        )
     if isinstance(node, ast.Call) and not _is_ours(node):
-        raise ExpressionError(f"`{text}`: there are the functions {', '.join(FUNCTIONS)}, each with one value")
+        raise ExpressionError(
+            marked("`{text}`: there are the functions {functions}, each with one value").format(
+                text=text, functions=", ".join(FUNCTIONS)
+            )
+        )
 
 
 def _is_ours(node: ast.Call) -> bool:

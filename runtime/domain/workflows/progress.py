@@ -12,6 +12,7 @@ from typing import Any, Final
 from runtime.contract import Json
 from runtime.domain.workflows.definition import FAN_OUT_MAX, OnError, Step, StepKind, Workflow
 from runtime.domain.workflows.expressions import ExpressionError, value_of
+from runtime.text.words import marked
 
 CHILDREN_AT_ONCE: Final = 5
 """Pieces of a workflow that other runs work on side by side."""
@@ -146,9 +147,13 @@ def _things(step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
         return [NO_THING]
     found = value_of(step.each, values)
     if not isinstance(found, list | tuple):
-        raise ExpressionError(f"`{step.each}` is no list")
+        raise ExpressionError(marked("`{each}` is no list").format(each=step.each))
     if len(found) > FAN_OUT_MAX:
-        raise ExpressionError(f"`{step.each}` has {len(found):,} pieces; a step is done for at most {FAN_OUT_MAX}")
+        raise ExpressionError(
+            marked("`{each}` has {number} pieces; a step is done for at most {most}").format(
+                each=step.each, number=f"{len(found):,}", most=FAN_OUT_MAX
+            )
+        )
     return found
 
 

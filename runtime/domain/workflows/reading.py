@@ -26,6 +26,7 @@ from runtime.domain.workflows.definition import (
 )
 from runtime.domain.workflows.expressions import ExpressionError, named_in, paths
 from runtime.errors import BotError
+from runtime.text.words import marked
 
 STEP_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 WORKFLOW_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -62,7 +63,10 @@ def read_workflow(raw: Mapping[str, Any], lines: Mapping[str, int] | None = None
     name = raw.get("name", "")
     if not isinstance(name, str) or not WORKFLOW_NAME.fullmatch(name):
         raise WorkflowError(
-            f'a workflow is called {name!r}; a name has up to 40 small letters, digits, "-" and "_", such as "weekly-report".'
+            marked(
+                'a workflow is called {name}; a name has up to 40 small letters, digits, "-" and "_", '
+                'such as "weekly-report".'
+            ).format(name=repr(name))
         )
     reader = Reader(name, lines or {})
     reader.only(raw, OF_FLOW, "")

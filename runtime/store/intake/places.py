@@ -75,8 +75,17 @@ UNSETTLED_ADDRESSES = (
         is_word(parts.c.state, "unsettled"),
     )
 )
-NAMED_ROOMS = select(*list(named_rooms.columns)[:4]).where(named_rooms.c.seen_at >= bindparam("since")).limit(NAMES)
-NAME_ROOM = put(named_rooms)
+ROOM: Final = (named_rooms.c.channel, named_rooms.c.account, named_rooms.c.room)
+SEEN_SINCE: Final = named_rooms.c.seen_at >= bindparam("since")
+NAMED_ROOMS = select(*ROOM, named_rooms.c.name).where(SEEN_SINCE, named_rooms.c.name != "").limit(NAMES)
+NAME_ROOM = put(named_rooms, "name", "seen_at")
+SPOKEN_ROOMS = (
+    select(*ROOM, named_rooms.c.language)
+    .where(named_rooms.c.language != "")
+    .order_by(named_rooms.c.seen_at.desc())
+    .limit(NAMES)
+)
+SPEAK_THERE = put(named_rooms, "language", "seen_at")
 
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:
@@ -117,8 +126,21 @@ def room_names(since: datetime | None) -> Op[dict[Address, str]]:
 
 def name_rooms(names: Mapping[Address, str], now: datetime) -> Op[None]:
     for one, name in names.items():
-        place = {"channel": one.channel, "account": one.account, "room": one.room}
-        yield NAME_ROOM, {**place, "name": name, "seen_at": micros(now)}
+        yield NAME_ROOM, {**_of_room(one), "name": name, "language": "", "seen_at": micros(now)}
+
+
+def room_languages() -> Op[dict[Address, str]]:
+    rows = yield SPOKEN_ROOMS, {}
+    return {Address(channel, account, room): language for channel, account, room, language in rows}
+
+
+def keep_languages(languages: Mapping[Address, str], now: datetime) -> Op[None]:
+    for one, language in languages.items():
+        yield SPEAK_THERE, {**_of_room(one), "name": "", "language": language, "seen_at": micros(now)}
+
+
+def _of_room(one: Address) -> dict[str, str]:
+    return {"channel": one.channel, "account": one.account, "room": one.room}
 
 
 class PlaceStore(Base):
@@ -130,6 +152,13 @@ class PlaceStore(Base):
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
         now = self.now()
         await self._driver.write(lambda: name_rooms(names, now))
+
+    async def room_languages(self) -> dict[Address, str]:
+        return await self._driver.read(room_languages)
+
+    async def keep_languages(self, languages: Mapping[Address, str]) -> None:
+        now = self.now()
+        await self._driver.write(lambda: keep_languages(languages, now))
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         return await self._driver.read(lambda: seen(channel, account, since))

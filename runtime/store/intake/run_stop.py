@@ -40,6 +40,8 @@ from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs
 from runtime.store.sql.driver import Op, is_word
 from runtime.store.tasks.background import background_of, task_ended
+from runtime.text.retold import retold
+from runtime.text.words import said_at
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
@@ -219,7 +221,8 @@ def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[Ende
     occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)
     if trigger == Trigger.TASK and (task := (yield from background_of(run.id))):
         yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
-        text = told_end(task.title, RunState.STOPPED, text)
+        with said_at(run.address):
+            text = told_end(task.title, RunState.STOPPED, retold(text))
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return EndedParked(told, planned=occurrence is not None, live=below.live)

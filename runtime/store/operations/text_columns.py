@@ -243,7 +243,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "aliases": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "moved_to": OWN_ADDRESS},
     "room_marks": {"owner": PERSON_ID, "address": OWN_ADDRESS, "title": SAID},
     "deleted_rooms": {"address": OWN_ADDRESS, "owner": PERSON_ID},
-    "rooms": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "name": SAID},
+    "rooms": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "name": SAID, "language": OWN_WORD},
     "chats": {"room": OWN_ADDRESS},
     "schedules": {
         "id": OWN_ID,

@@ -53,10 +53,19 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, SET_STATE, schedule_of
 from runtime.store.schema import deliveries, occurrences, schedules, signals, steps, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.text.retold import retold
+from runtime.text.words import marked, said_at, say
 
 NOTHING_TOLD: Final[Mapping[str, object]] = {}
 
-COULD_NOT: Final = "couldn't be made"
+COMES_LATER: Final = marked("The report **{name}** comes later. {why}")
+PUT_OFF: Final = marked("The report **{name}** couldn't be made. {why}")
+NOT_MADE: Final = marked("The report **{name}** couldn't be made: {why}")
+FAILED_IN_A_ROW: Final = marked("failed {number} times in a row: {why}")
+PAUSED_TOLD: Final = marked(
+    "The schedule **{name}** is paused, because it failed {number} times in a row. The last failure: {why}\n\n"
+    'Once that is fixed, say "resume the schedule {name}" here, or run `signalbox schedules resume {id}`.'
+)
 
 OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
 LOCKED_ONE = OF_ID.with_for_update()
@@ -252,7 +261,7 @@ def _put_off(
     about = f"{row.schedule or row.id}:{micros(until)}"
     if (yield TOLD, {"origin": f"schedule:{about}"}):
         return ()
-    told = f"The report **{schedule.name}** {'comes later' if again else COULD_NOT}. {text}"
+    told = _words(schedule.home, COMES_LATER if again else PUT_OFF, name=schedule.name, why=text)
     return (yield from _tell(about, schedule.home, told, now, new_id))
 
 
@@ -271,7 +280,7 @@ def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) 
     if then.pause and schedule.state == ScheduleState.ACTIVE:
         return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
     if not then.again:
-        told = text if has_begun else f"The report **{schedule.name}** {COULD_NOT}: {text}"
+        told = _words(schedule.home, "{why}" if has_begun else NOT_MADE, name=schedule.name, why=text)
         return (yield from _tell(row.id, schedule.home, told, now, new_id))
     return ()
 
@@ -289,7 +298,7 @@ def _triggers(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId
 
 def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     after = move(SCHEDULE_MOVES, ScheduleState.ACTIVE, ScheduleEvent.PAUSE)
-    why = f"failed {failures} times in a row: {text}"
+    why = FAILED_IN_A_ROW.format(number=failures, why=text)
     yield (
         SET_STATE,
         {
@@ -302,11 +311,14 @@ def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, ne
         },
     )
     yield from fact(now, "schedule pause", "", schedule, why)
-    told = (
-        f"The schedule **{row.name}** is paused, because it failed {failures} times in a row. The last failure: {text}\n\n"
-        f'Once that is fixed, say "resume the schedule {row.name}" here, or run `signalbox schedules resume {schedule}`.'
-    )
+    told = _words(row.home, PAUSED_TOLD, name=row.name, number=failures, why=text, id=schedule)
     return (yield from _tell(f"{schedule}:{micros(now)}", row.home, told, now, new_id))
+
+
+def _words(home: str, text: str, *, why: str, **values: object) -> str:
+    """A notice in the language of its room; `why` was written in English, for the record."""
+    with said_at(Address.parse(home)):
+        return say(text, why=retold(why), **values)
 
 
 def _tell(about: str, home: str, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

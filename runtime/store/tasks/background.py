@@ -27,6 +27,8 @@ from runtime.store.schema import people, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.events import task_over
 from runtime.store.tasks.rows import LOCKED_TASK_OF_RUN, TASK_OF_RUN, Row, move_task
+from runtime.text.retold import retold
+from runtime.text.words import said_at
 
 POSTER_NAME = select(people.c.name).where(people.c.id == bindparam("person"))
 WROTE = select(signals.c.message_id, signals.c.by_program, signals.c.actor_name).where(
@@ -142,7 +144,8 @@ def task_ended(
 def _tell(row: Row, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """Tell the room that a task failed: once for a try."""
     address, origin = Address.parse(row.room), f"task:{row.id}:{row.attempts}"
-    content = Content(told_end(row.title, RunState.FAILED, text))
+    with said_at(address):
+        content = Content(told_end(row.title, RunState.FAILED, retold(text)))
     yield ADD_DELIVERY, delivery_row(NewDelivery(DeliveryId(new_id()), origin, 0, Kind.FINAL, address, content), now)
     return (address,)
 

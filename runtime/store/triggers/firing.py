@@ -31,7 +31,15 @@ from runtime.store.triggers.rows import (
     kept_of,
 )
 from runtime.store.triggers.waking import wake_run
+from runtime.text.retold import retold
+from runtime.text.words import marked, said_at, say
 
+FIRED_IN_A_ROW: Final = marked("its work made triggers fire {number} times in a row")
+STOPPED_OF_FILE: Final = marked(
+    "The trigger **{name}** is stopped, because {why}. Change it in the settings, then run "
+    '`signalbox triggers resume "{name}"`.'
+)
+STOPPED_OF_PERSON: Final = marked("The trigger **{name}** is stopped, because {why}. End it, and ask for another one.")
 FIRES_KEPT: Final = timedelta(days=30)
 """For how long a fire is kept: no event is taken in again after that."""
 NO_ZONE: Final = "UTC"
@@ -128,16 +136,12 @@ def _room_of(kept: KeptTrigger, event: Happening) -> Address | None:
 def _stop(kept: KeptTrigger, event: Happening, now: datetime, new_id: NewId) -> Op[None]:
     """Its own work made it fire again: it stops, and its room is told."""
     trigger, to = kept.trigger, _room_of(kept, event)
-    why = f"its work made triggers fire {DEPTH_MAX} times in a row"
+    why = FIRED_IN_A_ROW.format(number=DEPTH_MAX)
     yield SET_TRIGGER_STATE, {"trigger": trigger.id, "new_state": TriggerState.STOPPED.value, "why": why}
     yield from fact(now, "trigger stopped", "", trigger.id, why)
     if to is None:
         return
-    fix = (
-        f'Change it in the settings, then run `signalbox triggers resume "{trigger.name}"`.'
-        if kept.by_file
-        else "End it, and ask for another one."
-    )
-    text = f"The trigger **{trigger.name}** is stopped, because {why}. {fix}"
+    with said_at(to):
+        text = say(STOPPED_OF_FILE if kept.by_file else STOPPED_OF_PERSON, name=trigger.name, why=retold(why))
     new = NewDelivery(DeliveryId(new_id()), f"trigger:{trigger.id}:{micros(now)}", 0, TO_PEOPLE, to, Content(text))
     yield ADD_DELIVERY, delivery_row(new, now)

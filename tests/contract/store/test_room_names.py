@@ -15,6 +15,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Said
 from runtime.domain.ids import new_id
 from runtime.intake.room_names import RoomNames
+from runtime.text.words import LANGUAGES, Languages
 from tests.contract.store.stage import SHELL, Stage
 
 GENERAL: Final = Address("slack", "T1", "C1")
@@ -36,6 +37,14 @@ class Counting:
 
     def now(self) -> datetime:
         return self._stage.store.now()
+
+    async def room_languages(self) -> Mapping[Address, str]:
+        return await self._stage.store.places.room_languages()
+
+    async def keep_languages(self, languages: Mapping[Address, str]) -> None:
+        await self._stage.store.places.keep_languages(languages)
+        self.writes += 1
+        self.written.set()
 
     async def name_rooms(self, names: Mapping[Address, str]) -> None:
         await self._stage.store.places.name_rooms(names)
@@ -113,3 +122,31 @@ async def test_lists_are_narrowed_to_a_room_with_its_threads(stage: Stage, room:
     assert [one.address for one in await store.operations.runs(room=room)] == [THREAD]
     assert {one.address for one in await store.operations.deliveries(room=room)} == {THREAD}
     assert await store.approvals.approvals(room=replace(THREAD, thread="another")) == []
+
+
+async def test_the_language_of_a_rooms_only_reader_outlasts_a_restart(stage: Stage) -> None:
+    book, german = Counting(stage), replace(stage.signal(Said(new_id()), at=GENERAL), language="de-AT")
+    LANGUAGES.set(Languages())
+    async with listening(stage, book) as names:
+        for _ in range(3):
+            names.hear(german)
+        assert await written(book) == 1
+        assert names.of(GENERAL) == ""
+    assert await stage.store.places.room_names() == {}
+    LANGUAGES.set(Languages())  # another life
+    async with listening(stage, book), asyncio.timeout(20):
+        while LANGUAGES.get().of(GENERAL) != "de":  # noqa: ASYNC110 - nothing rings when it was read
+            await asyncio.sleep(0.01)
+    async with listening(stage, book) as names:
+        hear(stage, names, "#general")
+        await written(book)
+    assert await stage.store.places.room_languages() == {GENERAL: "de"}
+
+
+async def test_a_language_that_everybody_has_is_not_kept(stage: Stage) -> None:
+    LANGUAGES.set(Languages("de"))
+    async with listening(stage, Counting(stage)) as names:
+        for tag in ("de", "fr", "", "xx"):
+            names.hear(replace(stage.signal(Said(new_id()), at=GENERAL), language=tag))
+        await asyncio.sleep(0.05)
+    assert await stage.store.places.room_languages() == {}

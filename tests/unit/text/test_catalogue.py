@@ -37,7 +37,7 @@ from tests.catalogue import (
     written,
 )
 
-SPEAK: Final = ("runtime/chat", "adapters/web")
+SPEAK: Final = ("runtime/chat", "adapters/web", "bot/console")
 """Folders in which every sentence is for people."""
 FOR_MODELS: Final = frozenset({"runtime/chat/cards/verdicts.py", "runtime/chat/cards/asked_back.py:to_model"})
 STAY_ENGLISH: Final[Mapping[str, str]] = {
@@ -52,6 +52,17 @@ STAY_ENGLISH: Final[Mapping[str, str]] = {
     "the web page does not take messages yet": "for operators",
     "unreachable: there is always a next number": "an error of ours",
     "the file became shorter while it was sent": "for the log",
+    "signalbox agents new NAME": "a command",
+    "signalbox skills install FOLDER": "a command",
+    "signalbox hands list": "a command",
+    "about to begin": "a state, which a badge says",
+    "an empty control token would let everybody in": "an error of ours",
+    "every weekday at 9": "what schedules understand",
+    "first Monday of the month at 8:30": "what schedules understand",
+    "every day at 9": "what schedules understand",
+    "list of texts": "a kind of setting",
+    "list of tables": "a kind of setting",
+    "card plain edit": "names of styles",
     "`x` must be a time such as 2026-01-31T12:00:00+00:00.": "for programs",
     "`x` must name its time zone, such as 2026-01-31T12:00:00+00:00.": "for programs",
 }

@@ -103,7 +103,7 @@ aliases = Table(
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 
-# What platforms call their rooms, as they last told it. `seen_at` is right to a day, here and with the forms of tools.
+# What platforms call their rooms, as they last told it, and the language in which a room's only reader reads. `seen_at` is right to a day, here and with the forms of tools.
 rooms = Table(
     "rooms",
     metadata,
@@ -112,6 +112,7 @@ rooms = Table(
     words("room"),
     words("name"),
     number("seen_at", server_default="0"),
+    words("language", server_default=""),
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 

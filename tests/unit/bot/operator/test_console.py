@@ -128,7 +128,7 @@ async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
     store.asked = [replace(approval(), card=with_answer(card, failed.number, "", "the model is away."))]
     async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
         page = await answer.text()
-    assert "<strong>Ada asked: </strong>What &lt;for&gt;?" in page
+    assert "<strong>Ada asked:</strong> What &lt;for&gt;?" in page
     assert f"<p>**Because**⟨U+202E⟩.</p><p>{'x' * 2_000}</p>" in page
     assert "No answer: the model is away." in page
     assert "/console/api/approvals/a1/ask" in page
