@@ -104,7 +104,7 @@ class SettingsApi(PartialApi):
             "removes": number and takes_more(name.partition("[")[0]) and value_at(said, name) is not None,
             "about": _about(name),
             "tables": _tables_of(name, rows, now.settings, said) if listed else [],
-            "fields": [_field(live, one, rows.get(one), said, now.settings) for one in names],
+            "fields": [self._masked(_field(live, one, rows.get(one), said, now.settings)) for one in names],
             "file": str(now.text.path) if now.text else None,
             "digest": now.text.digest if now.text else "",
             "trouble": now.trouble,
@@ -113,6 +113,12 @@ class SettingsApi(PartialApi):
             "may_edit": self.actor.person.role is Role.OWNER,
             "provider": live.provider,
         }
+
+    def _masked(self, field: View) -> View:
+        """The text of the file as it stands there is for those who may edit it."""
+        if self.actor.person.role is Role.OWNER:
+            return field
+        return {**field, "in_file": self._context.mask(field["in_file"])}
 
     def _rows(self, settings: Settings, text: SettingsText | None) -> list[View]:
         lines = lines_of(text.text.replace("\r\n", "\n")) if text else {}

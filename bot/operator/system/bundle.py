@@ -10,8 +10,12 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import IO, Any, Final
 
+from bot.secrets import model_keys
+from bot.settings.editing.fields import all_fields
+from bot.settings.editing.values import path_of
 from bot.telemetry.ring import LogLine
 from runtime.contract import Role
 from runtime.guard.masks import HIDDEN, hide
@@ -25,14 +29,15 @@ It holds no messages, no names, no addresses of people, and no secrets. Texts of
 that this installation knows, and what log lines quote, are taken out. Read it before you send it.
 """
 NAME_HIDDEN: Final = "(name)"
+VALUE_HIDDEN: Final = "(value)"
 QUOTED: Final = "“…”"
 PATH_SHOWN: Final = "(path)"
 WORD_LEAST_CHARS: Final = 2
-OUR_WORDS: Final = frozenset({*(role.word for role in Role), "main", "demo", "default"})
+OUR_WORDS: Final = frozenset({*(role.word for role in Role), "main", "demo", "default", "auto"})
 """Names that say nothing of anybody."""
 WORDS_MOST_CHARS: Final = 300
 PLAIN_SETTINGS: Final = re.compile(
-    r"(?:models\[\d+\]|model|embeddings|images|transcription)\.name"
+    r"(?:model|embeddings|images|transcription)\.name|models\[\d+\]\.model"
     r"|model\.(?:reasoning|images)|models\[\d+\]\.(?:reasoning|images)"
     r"|accounts\[\d+\]\.channel|access\.(?:default|rooms)|rooms\[\d+\]\.(?:attention|busy)"
     r"|sessions\.(?:busy|restore)|budgets\.(?:over|unpriced)|guard\.(?:secrets|random|personal)"
@@ -44,7 +49,11 @@ ADDRESS_SHAPE: Final = re.compile(
     r"\b(?:slack|telegram|discord|web|webhook|email|oidc|program|person|room|api|console)[:|][^\s\"'`,;)\]}]+"
 )
 MAIL_SHAPE: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-QUOTED_SHAPE: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|`(?!signalbox )[^`\n]*`")
+QUOTED_SHAPE: Final = re.compile(
+    r""""(?:\\.|[^"\\\n])*(?:"|\\?$)|“[^”\n]*(?:”|$)|(?<!\w)'(?:\\.|[^'\\\n]|'(?=\w))*(?:'|\\?$)|`(?!signalbox )[^`\n]*(?:`|$)""",
+    re.MULTILINE,
+)
+"""Quotations, with marks in them; one that a cut left open goes to the end of its line."""
 PATH_SHAPE: Final = re.compile(r"(?<![\w.:/])(?:/[\w.@+-]+){2,}/?")
 ID_SHAPE: Final = re.compile(r"[0-9A-Za-z]{20,26}")
 ID_FIELDS: Final = frozenset({"trace", "run", "delivery", "node", "task", "child"})
@@ -59,7 +68,9 @@ class Scrubber:
         known = sorted(
             {one for one in words if len(one) >= WORD_LEAST_CHARS and one not in OUR_WORDS}, key=len, reverse=True
         )
-        self._known = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in known)) if known else None
+        self._known = (
+            re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in known), re.IGNORECASE) if known else None
+        )
 
     def __call__(self, text: str) -> str:
         shown = QUOTED_SHAPE.sub(QUOTED, hide(text))
@@ -86,7 +97,7 @@ def leaves(values: object, above: str = "") -> Iterator[tuple[str, Any]]:
 def words_of_settings(shown: Mapping[str, Any], sources: Mapping[str, str]) -> list[str]:
     """Texts that somebody wrote into the settings, which could name anybody; none of them may stand anywhere."""
     texts = [(name, value) for name, value in leaves(shown) if isinstance(value, str) and _is_own(name, sources)]
-    return [value for name, value in texts if value and not PLAIN_SETTINGS.fullmatch(name)]
+    return [value for name, value in texts if value and not _is_plain(name, value)]
 
 
 def settings_told(shown: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
@@ -109,17 +120,50 @@ def _source(name: str, sources: Mapping[str, str]) -> str:
 
 def _plain_name(name: str) -> str:
     """The name as the reference has it: keys that somebody chose are left out."""
-    return re.sub(r"(?<=\.)[^.\[\]]*[^a-z0-9_.\[\]][^.\[\]]*", NAME_HIDDEN, name)
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        known = ".".join(parts[:end])
+        if _path_of(known) in _known_paths():
+            return known if end == len(parts) else f"{known}.{NAME_HIDDEN}"
+    return NAME_HIDDEN
+
+
+def _path_of(name: str) -> str:
+    """A setting in a list, or an item of a setting that is one, as the path of them all."""
+    path = path_of(name)
+    return path if path in _known_paths() else path.removesuffix("[]")
+
+
+@cache
+def _known_paths() -> frozenset[str]:
+    """Paths of all settings, and of the tables that they stand in."""
+    paths = (path.split(".") for path in all_fields())
+    return frozenset(".".join(steps[:end]) for steps in paths for end in range(1, len(steps) + 1))
+
+
+def _is_plain(name: str, value: str) -> bool:
+    """True for a word of a vendor or of a closed set, and none that stands in such a place beside them: a room, an address, an alias."""
+    is_address = "://" in value or ADDRESS_SHAPE.search(value)
+    is_alias = (
+        name.endswith((".name", ".model"))
+        and "/" not in value
+        and not model_keys.vendor(value)
+        and value not in OUR_WORDS
+    )
+    return bool(PLAIN_SETTINGS.fullmatch(name)) and not is_address and not is_alias
 
 
 def _value(name: str, value: object, *, is_own: bool) -> object:
-    if not isinstance(value, str) or not value:
+    if value in (None, "", [], {}):
         return value
+    if not isinstance(value, str):
+        return value if _plain_name(name) == name else VALUE_HIDDEN
     if value == HIDDEN:
         return "(secret)"
     if name in ("database_url", "database_listen_url"):
         return f"{value.partition(':')[0]}:…"
-    if PLAIN_SETTINGS.fullmatch(name) or (not is_own and "/" not in value):
+    is_own = is_own or _plain_name(name) != name
+    if _is_plain(name, value) or (not is_own and "/" not in value):
         return value
     return PATH_SHOWN if value.startswith(("/", "~")) else f"(text of {len(value)} characters)"
 
@@ -132,7 +176,7 @@ def findings_told(findings: Sequence[Mapping[str, Any]], scrub: Scrubber) -> lis
 def lines_told(lines: Sequence[LogLine], scrub: Scrubber) -> list[dict[str, str]]:
     """Lines of the log: when, how bad, the program's own words, ids of work, and where an error came from."""
     return [
-        {"at": one.at, "level": one.level, "event": scrub(one.event[:WORDS_MOST_CHARS]), **_fields(one.fields)}
+        {"at": one.at, "level": one.level, "event": scrub(one.event)[:WORDS_MOST_CHARS], **_fields(one.fields)}
         for one in lines
     ]
 

@@ -21,7 +21,7 @@ from runtime.http.authentication import SecondLayer
 from runtime.http.guard import install
 from runtime.store.web_push.subscriptions import Browser
 from tests.contract.store.stage import ADA, SHELL, Stage
-from tests.fakes.push_service import FakeBrowser, padded
+from tests.fakes.push_service import FakeBrowser, padded, unpadded
 from tests.unit.bot.fake_store import FakeStore, context_of
 
 SEALER: Final = Sealer(b"k" * 32)
@@ -90,7 +90,7 @@ async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage:
         await client.post("/api/push/here", json={"here": True, "seen": []})
         (one,) = await stage.store.web_push.to_tell(Rights())
         assert one.browser.is_looking
-        await client.post("/api/push/here", json={"here": False, "seen": [*parked.approvals, 7]})
+        await client.post("/api/push/here", json={"here": False, "seen": [*parked.approvals, 7, "\0", "\ud800"]})
         assert await stage.store.web_push.to_tell(Rights()) == []
         await client.post("/api/push/browsers/drop", json={"endpoint": ENDPOINT})
     assert not await stage.store.web_push.any_browser()
@@ -103,6 +103,12 @@ async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage:
         {"endpoint": "https://ada@push.example.org/x"},
         {"endpoint": "https://push.example.org/" + "x" * 1_000},
         {"endpoint": 7},
+        {"endpoint": "https://push.example.org:99999/x"},
+        {"endpoint": "https://push.example.org:abc/x"},
+        {"endpoint": "https://push.example.org:0/x"},
+        {"endpoint": "https://[::1/x"},
+        {"endpoint": "https://pu sh.example.org/x"},
+        {"keys": {"p256dh": unpadded(b"\x04" + b"\x01" * 64), "auth": unpadded(b"a" * 16)}},
         {"keys": None},
         {"keys": {"p256dh": "BAAA", "auth": "AAAA"}},
         {"keys": {"p256dh": "é", "auth": "AAAA"}},
