@@ -25,19 +25,19 @@ WAITS_NO_MORE: Final = (
     "They don't wait any more: somebody was faster, or their code has expired. It's made anew when they write again."
 )
 MERGED_WORDS: Final = {
-    "accounts": "accounts and ways to sign in",
-    "messages": "messages",
-    "runs": "pieces of work",
-    "schedules": "schedules",
-    "tasks": "tasks",
-    "triggers": "triggers",
-    "questions": "questions they caused",
-    "votes": "votes",
-    "grants": "standing permissions they gave",
-    "ratings": "ratings of answers",
-    "memories": "memories",
+    "accounts": ("account or way to sign in", "accounts and ways to sign in"),
+    "messages": ("message", "messages"),
+    "runs": ("piece of work", "pieces of work"),
+    "schedules": ("schedule", "schedules"),
+    "tasks": ("task", "tasks"),
+    "triggers": ("trigger", "triggers"),
+    "questions": ("question they caused", "questions they caused"),
+    "votes": ("vote", "votes"),
+    "grants": ("standing permission they gave", "standing permissions they gave"),
+    "ratings": ("rating of an answer", "ratings of answers"),
+    "memories": ("memory", "memories"),
 }
-"""What a merge moves, by the store's word for it."""
+"""What a merge moves, one and several, by the store's word for it."""
 
 
 class Roster:
@@ -85,7 +85,9 @@ class Roster:
             done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
             raise AssertionError("unreachable")
         who, other = told.person, told.into
-        moves = [{"what": MERGED_WORDS[word], "count": count} for word, count in told.moves.items() if count]
+        moves = [
+            {"what": MERGED_WORDS[word][count != 1], "count": count} for word, count in told.moves.items() if count
+        ]
         return {
             "name": who.name,
             "into": other.name,

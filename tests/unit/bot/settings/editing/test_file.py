@@ -79,7 +79,6 @@ def test_what_is_no_file_is_refused_in_words(file: Path, tmp_path: Path) -> None
         (loose, "leads nowhere"),
         (tmp_path / "gone", "isn't there"),
         (tmp_path, "plain file"),
-        (None, "no settings file"),
     ):
         with pytest.raises(ConfigError, match=words):
             read_settings_file(place)
