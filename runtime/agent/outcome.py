@@ -77,18 +77,6 @@ class LongText:
         return FileRef(NAME, path, size)
 
 
-def in_its_language(state: RunState, text: str) -> str:
-    """Last words as their room reads them: of a run that didn't answer they are ours, and of a stopped one the last paragraph."""
-    match state:
-        case RunState.FAILED:
-            return retold(text)
-        case RunState.STOPPED:
-            said, gap, ours = text.rpartition("\n\n")
-            return f"{said}{gap}{retold(ours)}"
-        case _:
-            return text
-
-
 class RunOutcome:
     """Makes them; nothing is stored here. `reporting` makes the deliveries of scheduled runs."""
 
@@ -113,7 +101,11 @@ class RunOutcome:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, files)
         if (claim.job or claim.task) and state is RunState.FAILED:
             return []
-        text = in_its_language(state, text)
+        if state is RunState.FAILED:
+            text = retold(text)
+        elif state is RunState.STOPPED:  # what it had said stands above our own last words
+            said, gap, ours = text.rpartition("\n\n")
+            text = f"{said}{gap}{retold(ours)}"
         text = told_end(claim.task.title, state, text) if claim.task else text
         if len(files) < len(run.files):
             text = f"{text}\n\n{left_behind(run.files, files)}"

@@ -396,7 +396,7 @@ class ScheduleService:
                         name=repr(name), ids=ids
                     )
                 )
-        known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
+        known = ", ".join(repr(s.name) for s in seen[:20]) or marked("none")
         raise ToolRetry(
             marked("There is no schedule called {name} that you may see. Known here: {known}.").format(
                 name=repr(name), known=known

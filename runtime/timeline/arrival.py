@@ -23,7 +23,7 @@ DEEDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "refused": (marked("wrote something that wasn't kept"), marked("{who} wrote something that wasn't kept")),
     "wrote": (marked("wrote {text}"), marked("{who} wrote {text}")),
-    "wrote with files": (marked("wrote {text} with {files}"), marked("{who} wrote {text} with {files}")),
+    "wrote files": (marked("wrote {text} with {files}"), marked("{who} wrote {text} with {files}")),
 }
 """Deeds of people, each as the rest of a sentence and as a whole one: each is translated by itself."""
 
@@ -55,7 +55,7 @@ def _deed(signal: TracedSignal) -> str:
         return signal.kind
     if signal.state in ("forgotten", "refused"):
         return signal.state
-    return "wrote with files" if signal.files else "wrote"
+    return "wrote files" if signal.files else "wrote"
 
 
 def _taken_in(telling: Telling, signal: TracedSignal) -> Event:
