@@ -85,7 +85,9 @@ class Roster:
             done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
             raise AssertionError("unreachable")
         who, other = told.person, told.into
-        moves = [{"what": MERGED_WORDS[word][count != 1], "count": count} for word, count in told.moves.items() if count]
+        moves = [
+            {"what": MERGED_WORDS[word][count != 1], "count": count} for word, count in told.moves.items() if count
+        ]
         return {
             "name": who.name,
             "into": other.name,

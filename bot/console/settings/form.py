@@ -187,7 +187,12 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
     if one["kind"] in ("choice", "switch"):
         choices = one["choices"] or ["true", "false"]
         options = [tag("option", choice, value=choice, selected=choice == value) for choice in choices]
-        yield tag("select", tag("option", "Choose…" if one["required"] else f"default ({one['default']})", value=""), *options, **given)
+        yield tag(
+            "select",
+            tag("option", "Choose…" if one["required"] else f"default ({one['default']})", value=""),
+            *options,
+            **given,
+        )
     elif one["kind"] in FIELD_LINES:
         yield tag(
             "textarea",

@@ -141,7 +141,7 @@ async def test_a_merge_says_first_what_will_happen() -> None:
         html = await merge(asked_for("Bob", "?into=%3Cb%3EEve"), do)
         assert len(await store.people.people()) == 5
     assert "The role operator of Bob goes. Both accounts have the role user." in html
-    assert "1 accounts and ways to sign in" in html
+    assert "1 account or way to sign in" in html
     assert 'action="/console/api/people/Bob/merge"' in html
     assert '<input type="hidden" name="into" value="&lt;b&gt;Eve">' in html
 
