@@ -1,5 +1,7 @@
 """What every test has: no network but loopback, and a real PostgreSQL for those that ask."""
 
+from __future__ import annotations
+
 import gc
 import ipaddress
 import os
@@ -8,24 +10,30 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from importlib import import_module
 from itertools import count as counted
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import pytest_asyncio
 from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests import once
 from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
 from tests.fakes.postgres import Postgres
+from tests.rewriting import rewrite_asserts
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.telling import tell_less
 from tests.turns import in_turns, keep_groups
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
 # compile all of ours anew, for a second, and each run of the tests all tests.
@@ -76,9 +84,13 @@ gc.disable()  # until all is loaded
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
     config.pluginmanager.register(WithExamples())
+    if config.getoption("--hypothesis-profile", default=None) != "thorough":
+        # Each process would read 1,500 modules for their constants, of which hardly one came to be among 25 examples.
+        providers._get_local_constants = lambda: providers._local_constants
     if hasattr(config, "workerinput"):
         tell_less(config)
     elif config.getoption("dist", default="no") != "no":
+        rewrite_asserts(config)
         forked.share()
 
 
@@ -92,6 +104,16 @@ class WithExamples:
         if b">>>" in file_path.read_bytes():
             return found
         return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Cases of the long run are only made where it is asked for: else they are a tenth of all that each process makes."""
+    made = yield
+    if metafunc.config.option.markexpr == "not soak":
+        usual = [case for case in metafunc._calls if all(mark.name != "soak" for mark in case.marks)]
+        metafunc._calls = usual or metafunc._calls[:1]  # with none it would be made without its parameters
+    return made
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -110,8 +132,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again."""
-    gc.collect()
+    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again. A third of it is
+    garbage, which stays too: to find that takes a second of each process."""
     gc.freeze()
     gc.enable()
 
@@ -148,6 +170,20 @@ def postgres() -> Iterator[Postgres]:
     """One server a test process; take a `create_database()` of your own from it."""
     with Postgres() as server:
         yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium a test process: take a window of your own from it. Its tests have the loop of the session too."""
+    from tests.e2e.browser import chromium, executable  # other tests do without
+    from tests.e2e.conftest import not_here
+
+    program = executable()
+    if program is None:
+        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+    assert program is not None
+    async with chromium(program) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -26,8 +26,8 @@ from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError
 from runtime.guard.sealing import Unsealable
 from runtime.store.protocol import Duty
-from runtime.store.web_push.store import ToTell, WebPushStore, subject_of
-from runtime.store.web_push.subscriptions import Browser
+from runtime.store.web_push.store import ToTell, WebPushStore
+from runtime.store.web_push.subscriptions import Browser, subject_of
 
 TELL_ROLE: Final = "browser notifications"
 WEB_PUSH_TOOL: Final = "web_push"

@@ -22,7 +22,7 @@ LOOKALIKES: Final = str.maketrans(
 )
 """Letters of other scripts that are drawn as one of ours. Source: the commonest of Unicode's confusables.txt (UTS 39)."""
 
-OURS: Final = ("settings", "sign-in", "command line of")
+AUDIT_NAMES: Final = ("settings", "sign-in", "command line of")
 """Beginnings, or all, of the names under which the audit has what no person did. The last is followed by a user of the machine."""
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ def alike(text: str) -> str:
 
 def is_ours(name: str) -> bool:
     """True for a name that would be taken for one of ours in the audit."""
-    *whole, beginning = OURS
+    *whole, beginning = AUDIT_NAMES
     return alike(name) in whole or alike(name).startswith(beginning)
 
 

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext
 
-from tests.e2e.browser import chromium, executable, tab_in, window_of
+from tests.e2e.browser import tab_in, window_of
 from tests.e2e.house import House
 from tools.sandbox.bubblewrap import Bubblewrap
 from tools.sandbox.shell import ShellSettings
@@ -35,17 +35,7 @@ def not_here(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def window(browser: Browser, house: House) -> AsyncIterator[BrowserContext]:
     """The owner's window at the `house` of the module, signed in: pages of several tests share it."""
     async with window_of(browser) as window:

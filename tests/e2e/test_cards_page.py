@@ -16,7 +16,7 @@ from tests.e2e.house import House, open_house
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -40,7 +40,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
     """The owner's page, in a conversation of its own."""
     async with tab_in(window, house.url) as tab:

@@ -10,13 +10,12 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -25,23 +24,13 @@ WIDTHS: Final = (1280, 390)
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
-
-
 @pytest.fixture
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with open_house(tmp_path_factory.mktemp("house")) as house:
         yield house
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
     async with tab_of(browser, house.link, locale="de-DE") as tab:
         yield tab

@@ -17,7 +17,7 @@ from tests.e2e.house import House, open_house
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -32,7 +32,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
     async with tab_of(browser, house.link) as tab:
         yield tab

@@ -7,15 +7,14 @@ import json
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
-from tests.e2e.browser import chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import tab_of
 from tests.e2e.house import open_house
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -40,14 +39,10 @@ async def kept(page: Any) -> tuple[list[str], list[str]]:
 
 
 async def test_who_writes_while_signalbox_is_away_is_answered_once_it_is_back(
-    tmp_path_factory: pytest.TempPathFactory,
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
     with open_house(tmp_path_factory.mktemp("house")) as house:
-        async with chromium(program) as browser, tab_of(browser, house.link) as tab:
+        async with tab_of(browser, house.link) as tab:
             page = tab.page
             await page.evaluate("() => caches.open('signalbox-shell-of-an-older-version')")
             manifest = json.loads(await page.evaluate("async () => (await fetch('/static/app.webmanifest')).text()"))

@@ -6,33 +6,34 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
-from tests.e2e.browser import Tab, chromium, executable
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, window_of
 from tests.e2e.house import open_house
 from tests.fakes.openid import FakeOpenId, openid
 from tests.unit.bot.auth.stage import auth_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("e2e-browser"), pytest.mark.timeout(180)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("e2e-browser"),
+    pytest.mark.timeout(180),
+]
 
 
-async def test_a_link_asks_before_it_changes_who_is_signed_in(tmp_path: Path) -> None:
-    if (program := executable()) is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
+async def test_a_link_asks_before_it_changes_who_is_signed_in(browser: Browser, tmp_path: Path) -> None:
     async with openid(FakeOpenId(person={"sub": "grace-1", "name": "Grace", "groups": ["staff"]})) as at:
-        await through_all(tmp_path, program, at)
+        await through_all(tmp_path, browser, at)
 
 
-async def through_all(folder: Path, program: str, at: FakeOpenId) -> None:
-    """One program and one browser for both layers: links, and then a provider."""
+async def through_all(folder: Path, browser: Browser, at: FakeOpenId) -> None:
+    """One program for both layers: links, and then a provider."""
     with open_house(folder, auth_of(at)) as house:
         house.command("people", "add", "ada")
         links = re.search(r"http\S+", house.command("people", "link", "ada").stdout)
         assert links
-        async with chromium(program) as browser:
-            tab = Tab(await browser.new_page())
+        async with window_of(browser) as window, window_of(browser) as another:
+            tab = Tab(await window.new_page())
             await from_another_site(tab, house.url, links[0])
             tab.watch()
             await becomes(tab, "ada")
@@ -42,7 +43,7 @@ async def through_all(folder: Path, program: str, at: FakeOpenId) -> None:
             await expect(tab.page.locator("#whoami")).to_contain_text("ada")
             await converses(tab)
             assert tab.complaints == []
-            await signs_in_at_a_provider(Tab(await (await browser.new_context()).new_page()), house.url)
+            await signs_in_at_a_provider(Tab(await another.new_page()), house.url)
 
 
 async def from_another_site(tab: Tab, url: str, link: str) -> None:

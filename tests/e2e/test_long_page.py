@@ -17,7 +17,7 @@ from tests.e2e.seeding import BEGAN, MINUTE, ROOM, talk
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -49,7 +49,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         house.kill()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
     async with tab_in(window, house.url) as tab:
         await opened(tab)

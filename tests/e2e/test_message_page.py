@@ -17,7 +17,7 @@ from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -43,12 +43,12 @@ COPIED: Final = "window.copied"
 LISTEN: Final = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def model() -> AsyncIterator[OpenAI]:
     yield OpenAI(lambda _: Reply(ANSWER))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def house(model: OpenAI, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     async with serving(model.app()) as url:
         settings = f'[model]\nname = "openai/mock"\napi_base = "{url}/v1"\napi_key = "none"\n'
@@ -56,7 +56,7 @@ async def house(model: OpenAI, tmp_path_factory: pytest.TempPathFactory) -> Asyn
             yield house
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
     async with tab_of(browser, house.link) as tab:
         await tab.page.evaluate(LISTEN)

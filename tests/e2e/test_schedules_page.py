@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 import pytest
-from playwright.async_api import Browser, Locator, expect
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Locator, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import Tab, tab_of
+from tests.e2e.browser import Tab, tab_in, tab_of
 from tests.e2e.house import House, open_house
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -52,6 +53,12 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def tab(window: BrowserContext, house: House) -> AsyncIterator[Tab]:
+    async with tab_in(window, house.url) as tab:
+        yield tab
+
+
 def row(tab: Tab, name: str) -> Locator:
     return tab.page.get_by_role("row").filter(has=tab.page.get_by_role("link", name=name, exact=True))
 
@@ -60,33 +67,32 @@ async def press(tab: Tab, name: str, verb: str) -> None:
     await row(tab, name).get_by_role("button", name=verb).click()
 
 
-async def test_one_of_the_file_is_run_paused_resumed_and_run_again(browser: Browser, house: House) -> None:
-    async with tab_of(browser, house.link) as tab:
-        await tab.page.goto(f"{house.url}/console/schedules")
-        await expect(row(tab, "morning")).to_contain_text("every weekday at 09:00 (Europe/Berlin)")
-        await press(tab, "morning", "Run now")
-        await expect(tab.page.locator("#said")).to_have_text("Started: morning.")
-        await press(tab, "morning", "Pause")
-        await expect(row(tab, "morning").locator(".badge")).to_have_text("paused")
-        await press(tab, "morning", "Resume")
-        await expect(row(tab, "morning").locator(".badge")).to_have_text("active")
-        await tab.page.get_by_role("link", name="morning", exact=True).click()
-        await expect(tab.page.locator("ol li")).to_have_count(5)
-        await expect(tab.page.locator("ol li").first).to_contain_text("09:00 in Europe/Berlin")
-        past = tab.page.get_by_role("row").filter(has_text="run by hand")
-        await expect(past).to_have_count(1)
-        await expect(past.locator(".badge")).to_have_text("done")
-        await expect(past.get_by_role("link", name="web:main/reports")).to_have_attribute("href", POSTED)
-        await past.get_by_role("link", name="Steps").click()
-        await expect(tab.page.locator("blockquote")).to_contain_text("Good morning.")
-        await expect(tab.page.locator(".facts").get_by_role("link", name="morning")).to_be_visible()
-        assert await violations(tab.page) == []
-        tab.page.once("dialog", lambda dialog: dialog.accept())
-        await tab.page.get_by_role("button", name="Run again").click()
-        await expect(tab.page.locator("#said")).to_have_text("Started again.")
-        await expect(tab.page.get_by_role("button", name="Run again")).to_have_count(0)
-        await tab.page.get_by_role("link", name="See that run.").click()
-        await expect(tab.page.locator("blockquote")).to_contain_text("Good morning.")
+async def test_one_of_the_file_is_run_paused_resumed_and_run_again(tab: Tab, house: House) -> None:
+    await tab.page.goto(f"{house.url}/console/schedules")
+    await expect(row(tab, "morning")).to_contain_text("every weekday at 09:00 (Europe/Berlin)")
+    await press(tab, "morning", "Run now")
+    await expect(tab.page.locator("#said")).to_have_text("Started: morning.")
+    await press(tab, "morning", "Pause")
+    await expect(row(tab, "morning").locator(".badge")).to_have_text("paused")
+    await press(tab, "morning", "Resume")
+    await expect(row(tab, "morning").locator(".badge")).to_have_text("active")
+    await tab.page.get_by_role("link", name="morning", exact=True).click()
+    await expect(tab.page.locator("ol li")).to_have_count(5)
+    await expect(tab.page.locator("ol li").first).to_contain_text("09:00 in Europe/Berlin")
+    past = tab.page.get_by_role("row").filter(has_text="run by hand")
+    await expect(past).to_have_count(1)
+    await expect(past.locator(".badge")).to_have_text("done")
+    await expect(past.get_by_role("link", name="web:main/reports")).to_have_attribute("href", POSTED)
+    await past.get_by_role("link", name="Steps").click()
+    await expect(tab.page.locator("blockquote")).to_contain_text("Good morning.")
+    await expect(tab.page.locator(".facts").get_by_role("link", name="morning")).to_be_visible()
+    assert await violations(tab.page) == []
+    tab.page.once("dialog", lambda dialog: dialog.accept())
+    await tab.page.get_by_role("button", name="Run again").click()
+    await expect(tab.page.locator("#said")).to_have_text("Started again.")
+    await expect(tab.page.get_by_role("button", name="Run again")).to_have_count(0)
+    await tab.page.get_by_role("link", name="See that run.").click()
+    await expect(tab.page.locator("blockquote")).to_contain_text("Good morning.")
 
 
 async def test_one_is_planned_with_its_times_seen_changed_and_deleted(browser: Browser, house: House) -> None:
@@ -139,36 +145,34 @@ async def by_keyboard(field: Locator, words: str) -> None:
     await field.press("Enter")
 
 
-async def test_a_report_is_seen_with_its_chart_before_it_is_made(browser: Browser, house: House) -> None:
-    async with tab_of(browser, house.link) as tab:
-        page = tab.page
-        await page.goto(f"{house.url}/console/schedules/drawn")
-        await page.get_by_role("button", name="Show a preview").click()
-        await expect(page.locator("#preview h2")).to_have_text("Two bars")
-        await expect(page.get_by_role("img", name="Bars")).to_be_visible()
-        assert await violations(page) == []
-        await page.get_by_role("button", name="Close the preview").click()
-        await expect(page.locator("#preview")).to_be_hidden()
+async def test_a_report_is_seen_with_its_chart_before_it_is_made(tab: Tab, house: House) -> None:
+    page = tab.page
+    await page.goto(f"{house.url}/console/schedules/drawn")
+    await page.get_by_role("button", name="Show a preview").click()
+    await expect(page.locator("#preview h2")).to_have_text("Two bars")
+    await expect(page.get_by_role("img", name="Bars")).to_be_visible()
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Close the preview").click()
+    await expect(page.locator("#preview")).to_be_hidden()
 
 
-async def test_a_run_is_stopped_on_its_page_and_says_why_it_is_not_run_again(browser: Browser, house: House) -> None:
-    async with tab_of(browser, house.link) as tab:
-        await tab.at("new-room").click()
-        await tab.say("write a to a.txt")
-        await tab.open_card()
-        await tab.page.goto(f"{house.url}/console/runs?state=parked")
-        await tab.page.locator('tbody a[href^="/console/runs/"]').first.click()
-        tab.page.once("dialog", lambda dialog: dialog.accept())
-        await tab.page.get_by_role("button", name="Stop").click()
-        await expect(tab.page.locator("#said")).to_have_text("Stopped.")
-        await expect(tab.page.locator(".facts .badge").first).to_have_text("stopped")
-        await expect(tab.page.locator("#live")).to_contain_text("Only they can ask again")
+async def test_a_run_is_stopped_on_its_page_and_says_why_it_is_not_run_again(tab: Tab, house: House) -> None:
+    await tab.at("new-room").click()
+    await tab.say("write a to a.txt")
+    await tab.open_card()
+    await tab.page.goto(f"{house.url}/console/runs?state=parked")
+    await tab.page.locator('tbody a[href^="/console/runs/"]').first.click()
+    tab.page.once("dialog", lambda dialog: dialog.accept())
+    await tab.page.get_by_role("button", name="Stop").click()
+    await expect(tab.page.locator("#said")).to_have_text("Stopped.")
+    await expect(tab.page.locator(".facts .badge").first).to_have_text("stopped")
+    await expect(tab.page.locator("#live")).to_contain_text("Only they can ask again")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-async def test_nothing_sticks_out_sideways(browser: Browser, house: House, width: int) -> None:
-    async with tab_of(browser, house.link, viewport={"width": width, "height": 800}) as tab:
-        for path in PLACES:
-            await tab.page.goto(house.url + path)
-            await expect(tab.page.locator("h1")).to_be_visible()
-            assert await tab.page.evaluate(SIDEWAYS) == 0
+async def test_nothing_sticks_out_sideways(tab: Tab, house: House, width: int) -> None:
+    await tab.page.set_viewport_size({"width": width, "height": 800})
+    for path in PLACES:
+        await tab.page.goto(house.url + path)
+        await expect(tab.page.locator("h1")).to_be_visible()
+        assert await tab.page.evaluate(SIDEWAYS) == 0

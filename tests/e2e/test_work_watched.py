@@ -16,7 +16,7 @@ from tests.e2e.watched import FLOW_SETTINGS, WINDOW, settings_of, watched_flow, 
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(300),
 ]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Locator
 
 from runtime.text.glyphs import meant
-from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.conftest import not_here
+from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
 from tests.security import hidden
 from tests.security.tally import Tallied, Tally
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(180),
 ]
@@ -61,16 +59,6 @@ OUT_OF_SIGHT: Final = """(element, within) => {
   }
   return lost.slice(0, 3);
 }"""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
-    async with chromium(program) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -163,6 +164,17 @@ def test_words_of_ours_stay_and_a_name_within_a_word_does_not_go() -> None:
     scrub = Scrubber(["Al", "owner", ""])
     assert scrub("Also tell Al, the owner.") == "Also tell (name), the owner."
     assert frames_of("") == ""
+
+
+def test_of_twenty_thousand_names_each_is_found_in_time() -> None:
+    """A large installation's log is looked through while its messages go on."""
+    scrub = Scrubber(["Ada", "Ada Lovelace", "-100123", *(f"name{number}" for number in range(20_000))])
+    told = scrub("ada Lovelace and ADA, Adam; chat -100123, name7 name70000.")
+    assert told == "(name) and (name), Adam; chat (name), (name) name70000."
+    began = time.process_time()
+    for _ in range(1_000):
+        scrub("The run went on with its next step, and nobody is named in this line of the log. " * 2)
+    assert time.process_time() - began < 5
 
 
 def test_rooms_addresses_and_aliases_are_told_by_their_length() -> None:

@@ -18,11 +18,10 @@ from typing import Final
 from urllib.parse import quote
 
 import pytest
+from playwright.async_api import Browser
 from playwright.async_api import TimeoutError as NotInTime
 
 from runtime.contract import Address, Speaking, Working
-from tests.e2e.browser import chromium, executable
-from tests.e2e.conftest import not_here
 from tests.security.ground import Ground, ground_of
 from tests.security.markup_attacks import PAYLOADS
 from tests.security.planting import PLACES, Place
@@ -30,7 +29,12 @@ from tests.security.running import TEXT, Running, running
 from tests.security.tally import Tallied, Tally
 from tests.security.watching import Watched, watched
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("e2e-browser"), pytest.mark.timeout(180)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("e2e-browser"),
+    pytest.mark.timeout(180),
+]
 
 SEED: Final = 31
 FIRST: Final = 10_000
@@ -189,15 +193,10 @@ async def noticed(tally: Tally, tab: Watched) -> None:
 
 
 @asynccontextmanager
-async def stage(folder: Path) -> AsyncIterator[tuple[Running, Watched]]:
-    program = executable()
-    if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
-    assert program is not None
+async def stage(folder: Path, browser: Browser) -> AsyncIterator[tuple[Running, Watched]]:
     text = TEXT.replace("sqlite:///:memory:", f"sqlite:///{folder / DATABASE}")
     async with (
         running(folder, text) as house,
-        chromium(program) as browser,
         watched(browser, house.url, house.ways["owner"]["Cookie"]) as tab,
     ):
         yield house, tab
@@ -213,8 +212,8 @@ class Plan:
     singly: Sequence[str] = PAYLOADS
 
 
-async def whole(tally: Tally, folder: Path, plan: Plan) -> None:
-    async with stage(folder) as (house, tab):
+async def whole(tally: Tally, folder: Path, browser: Browser, plan: Plan) -> None:
+    async with stage(folder, browser) as (house, tab):
         ground = ground_of(folder / DATABASE, house.app.engine.agents["main"].workspaces)
         visits = [
             *await asked(house, plan.chosen),
@@ -229,15 +228,15 @@ async def whole(tally: Tally, folder: Path, plan: Plan) -> None:
     tally.close()
 
 
-async def test_a_tenth_of_all_texts_stay_texts_in_a_browser(tmp_path: Path, tallied: Tallied) -> None:
+async def test_a_tenth_of_all_texts_stay_texts_in_a_browser(browser: Browser, tmp_path: Path, tallied: Tallied) -> None:
     """Some places with half of the texts."""
     chance = random.Random(SEED)
     chosen = chance.sample(PAYLOADS, len(PAYLOADS) // 2)
     plan = Plan(chance.sample(PLACES, 4), chosen, chance.sample(sorted(REFLECTED), 2), chosen[:2])
-    await whole(tallied("XSS in a browser, a tenth", 300), tmp_path, plan)
+    await whole(tallied("XSS in a browser, a tenth", 300), tmp_path, browser, plan)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-async def test_no_text_is_more_than_a_text_in_a_browser(tmp_path: Path, tallied: Tallied) -> None:
-    await whole(tallied("XSS in a browser", 3_000), tmp_path, Plan())
+async def test_no_text_is_more_than_a_text_in_a_browser(browser: Browser, tmp_path: Path, tallied: Tallied) -> None:
+    await whole(tallied("XSS in a browser", 3_000), tmp_path, browser, Plan())

@@ -20,6 +20,7 @@ GOES_ON: Final = (
     "(SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.tool = 'workflow_begin'))"
 )
 """A run of a workflow, which goes on with all that doesn't hang on what it waits for."""
+CONNECTED_WITHIN: Final = 180.0  # seconds; at once where nothing else runs, and a busy machine breaks no promise
 TABLES: Final = (
     "signals",
     "sessions",
@@ -84,7 +85,7 @@ class Postgresql:
 
     async def select(self, statement: str) -> list[Row]:
         async with self._free:
-            self._connection = self._connection or await asyncpg.connect(self._url)
+            self._connection = self._connection or await asyncpg.connect(self._url, timeout=CONNECTED_WITHIN)
             try:
                 return [dict(record) for record in await self._connection.fetch(statement)]
             except asyncpg.UndefinedTableError:

@@ -15,7 +15,7 @@ from bot.metrics.place import Place, place_of
 from bot.settings.telemetry import is_installed
 from runtime.contract import Finding
 
-OURS = ("signalbox_build_info", "metrics of Signalbox")
+OWN_METRICS = ("signalbox_build_info", "metrics of Signalbox")
 """What our page says, or its refusal."""
 BLIND = "Prometheus gets nothing from here. Everything else works."
 
@@ -54,7 +54,7 @@ async def _is_ours(place: Place) -> bool:
             url = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/metrics"
             async with session.get(url) as answer:
                 text = await answer.text()
-                return any(words in text for words in OURS)
+                return any(words in text for words in OWN_METRICS)
     return False
 
 

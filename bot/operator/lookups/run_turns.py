@@ -15,7 +15,6 @@ from runtime.contract import (
     Occurrence,
     OccurrenceId,
     OccurrenceState,
-    Person,
     RunId,
     ScheduleState,
     TaskKind,
@@ -39,9 +38,6 @@ WORKED_ON_A_TASK: Final = "It worked on a task. The page of tasks starts that ag
 CALLED_BY_A_PROGRAM: Final = "Another program asked for it. Only that can ask again."
 SCHEDULE_GONE: Final = "Its schedule was deleted, so there is nothing to run again."
 TRIED_AGAIN: Final = "It failed, and its schedule will try again."
-ASKER_GONE: Final = (
-    "Whoever asked for it isn't here any more, so nobody knows whose rights it would have. Ask for it anew."
-)
 RAN_AGAIN: Final = "It was run again already."
 OWN_PAGES: Final = {
     TaskKind.WORKFLOW: "It is a workflow: its own page resumes it where it stopped.",
@@ -83,18 +79,11 @@ async def repeat_of(has: OperatorContext, row: RunRow) -> Repeat:
         return Repeat(why=TRIED_AGAIN)
     if one.report and one.report.task.kind in OWN_PAGES:
         return Repeat(why=OWN_PAGES[one.report.task.kind])
-    if one.report and not await _is_known(has, one.report.owner):
-        return Repeat(why=ASKER_GONE)
     if one.report is None:
         schedule = await has.store.schedules.schedule(one.schedule)
         if schedule is None or schedule.state is ScheduleState.REMOVED:
             return Repeat(why=SCHEDULE_GONE)
     return Repeat(one)
-
-
-async def _is_known(has: OperatorContext, owner: Person | None) -> bool:
-    """Without its owner a report would be made for nobody, with the rights of what the settings plan."""
-    return owner is None or any(known.person.id == owner.id for known in await has.store.people.people())
 
 
 @by_role
@@ -129,7 +118,9 @@ class RunTurnsApi(PartialApi):
         if old.report is None:
             await schedules.run_schedule(old.schedule, by, new)
         else:
-            await schedules.begin_report(replace(old.report, id=new), by)
+            # What is kept of a report doesn't say who asked for it: without somebody it would have the rights of the settings.
+            asked = replace(old.report, id=new, owner=self.actor.person, actor=self.actor.identity)
+            await schedules.begin_report(asked, by)
         found = await schedules.occurrence(new)
         if found is None:
             raise Refusal(409, SCHEDULE_GONE)

@@ -57,28 +57,59 @@ QUOTED_SHAPE: Final = re.compile(
 PATH_SHAPE: Final = re.compile(r"(?<![\w.:/])(?:/[\w.@+-]+){2,}/?")
 ID_SHAPE: Final = re.compile(r"[0-9A-Za-z]{20,26}")
 ID_FIELDS: Final = frozenset({"trace", "run", "delivery", "node", "task", "child"})
+LETTERS: Final = re.compile(r"\w+")
 FRAME: Final = re.compile(r'^\s*File ".*?([\w-]+/[\w.-]+)", line (\d+), in (\S+)')
 FAULT: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout|Away|Lost))\b")
 
 
 class Scrubber:
-    """Takes the words that it is given, and all that looks like an address, a path or a quotation, out of a text."""
+    """Takes the words that it is given, and all that looks like an address, a path or a quotation, out of a text.
+
+    There may be many thousands of them: each is only tried where the letters stand with which it begins.
+    """
 
     def __init__(self, words: Iterable[str]) -> None:
-        known = sorted(
-            {one for one in words if len(one) >= WORD_LEAST_CHARS and one not in OUR_WORDS}, key=len, reverse=True
-        )
-        self._known = (
-            re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in known), re.IGNORECASE) if known else None
-        )
+        known = {one for one in words if len(one) >= WORD_LEAST_CHARS and one not in OUR_WORDS}
+        self._by_first: dict[str, list[str]] = {}
+        self._begun: dict[str, re.Pattern[str]] = {}
+        signs = []
+        for one in sorted(known, key=len, reverse=True):
+            if first := LETTERS.match(one):
+                self._by_first.setdefault(first[0].lower(), []).append(one)
+            else:
+                signs.append(one)
+        self._signs = re.compile(rf"(?<!\w){_any_of(signs)}", re.IGNORECASE) if signs else None
 
     def __call__(self, text: str) -> str:
         shown = QUOTED_SHAPE.sub(QUOTED, hide(text))
-        if self._known is not None:
-            shown = self._known.sub(NAME_HIDDEN, shown)
+        if self._signs is not None:
+            shown = self._signs.sub(NAME_HIDDEN, shown)
+        shown = self._unnamed(shown)
         for shape in (MAIL_SHAPE, ADDRESS_SHAPE):
             shown = shape.sub(NAME_HIDDEN, shown)
         return PATH_SHAPE.sub(PATH_SHOWN, shown)
+
+    def _unnamed(self, text: str) -> str:
+        kept: list[str] = []
+        end = 0
+        for first in LETTERS.finditer(text):
+            found = self._at(first[0].lower(), text, first.start())
+            if found and found.start() >= end:
+                kept += [text[end : found.start()], NAME_HIDDEN]
+                end = found.end()
+        return "".join([*kept, text[end:]])
+
+    def _at(self, first: str, text: str, start: int) -> re.Match[str] | None:
+        """The longest word that begins with the letters `first` and stands there."""
+        if first not in self._by_first:
+            return None
+        if first not in self._begun:
+            self._begun[first] = re.compile(_any_of(self._by_first[first]), re.IGNORECASE)
+        return self._begun[first].match(text, start)
+
+
+def _any_of(words: Sequence[str]) -> str:
+    return rf"(?:{'|'.join(map(re.escape, words))})(?!\w)"
 
 
 def leaves(values: object, above: str = "") -> Iterator[tuple[str, Any]]:

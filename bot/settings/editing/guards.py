@@ -49,7 +49,7 @@ class Editor:
 
 
 class _Asked(NamedTuple):
-    """Whom a model is asked at: the keys that are its own, empty for the vendor's usual one, and the address, empty for the vendor's."""
+    """Place where a model is asked: the keys that are its own, empty for the vendor's usual one, and the address, empty for the vendor's."""
 
     keys: tuple[object, ...]
     vendor: str

@@ -133,9 +133,9 @@ class WebPushStore(Base):
         return await self._driver.read(lambda: to_tell(rights, now))
 
     async def sweep(self, duty: Duty) -> None:
-        """Forget browsers whose sign-in ended."""
+        """Forget browsers whose sign-in ended, and marks that nobody needs any more."""
         now = self.now()
-        if await self._driver.read(lambda: browsers.any_signed_out(now)):
+        if await self._driver.read(lambda: browsers.any_to_sweep(now)):
             await self._driver.write(lambda: browsers.sweep(duty, now))
 
     async def begin_telling(self, duty: Duty, browser: str, subject: str) -> bool:

@@ -39,6 +39,7 @@ _its_session: ColumnElement[bool] = or_(
 SIGNED_IN: Final = exists().where(_owner.c.id == push_subscriptions.c.person_id, _its_session)
 ANY_BROWSER = select(push_subscriptions.c.id).limit(1)
 ANY_SIGNED_OUT = select(push_subscriptions.c.id).where(~SIGNED_IN).limit(1)
+ANY_OLD_MARK = select(push_marks.c.subscription).where(push_marks.c.at < bindparam("before")).limit(1)
 DROP_SIGNED_OUT = delete(push_subscriptions).where(~SIGNED_IN)
 DROP_LOST_MARKS = delete(push_marks).where(
     or_(
@@ -57,8 +58,10 @@ DROP_BROWSER = (
     .where(push_subscriptions.c.id == bindparam("of"))
     .returning(push_subscriptions.c.person_id)
 )
-DROP_OWN_BROWSER = delete(push_subscriptions).where(
-    push_subscriptions.c.id == bindparam("of"), push_subscriptions.c.person_id == bindparam("who")
+DROP_OWN_BROWSER = (
+    delete(push_subscriptions)
+    .where(push_subscriptions.c.id == bindparam("of"), push_subscriptions.c.person_id == bindparam("who"))
+    .returning(push_subscriptions.c.id)
 )
 DROP_MARKS = delete(push_marks).where(push_marks.c.subscription == bindparam("of"))
 SET_HERE = (
@@ -150,7 +153,8 @@ def drop(name: str) -> Op[bool]:
 
 
 def drop_own(name: str, who: PersonId) -> Op[None]:
-    yield DROP_OWN_BROWSER, {"of": name, "who": who}
+    if (yield DROP_OWN_BROWSER, {"of": name, "who": who}):
+        yield DROP_MARKS, {"of": name}
 
 
 def subject_of(question: str) -> str:
@@ -181,8 +185,9 @@ def due(now: datetime) -> Op[list[Browser]]:
     ]
 
 
-def any_signed_out(now: datetime) -> Op[bool]:
-    return bool((yield ANY_SIGNED_OUT, since(now)))
+def any_to_sweep(now: datetime) -> Op[bool]:
+    """True if a sign-in has ended, or marks are older than any question waits."""
+    return bool((yield ANY_SIGNED_OUT, since(now)) or (yield ANY_OLD_MARK, {"before": micros(now - MARK_LIFE)}))
 
 
 def sweep(duty: Duty, now: datetime) -> Op[None]:

@@ -22,7 +22,7 @@ from runtime.domain.ids import digest
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.guard.sealing import Sealer
 from runtime.policy.terms import Terms
-from runtime.store.web_push.subscriptions import BROWSERS_A_PERSON, TELL_TRIES_MAX, Browser
+from runtime.store.web_push.subscriptions import BROWSERS_A_PERSON, MARK_LIFE, TELL_TRIES_MAX, Browser
 from tests.contract.store.stage import ADA, OTTO, ROOM, SHELL, UMA, VERA, WRITE, Parked, Stage
 from tests.fakes.push_service import FakeBrowser, PushService, push_service, unpadded
 
@@ -211,13 +211,24 @@ async def test_a_message_that_names_somebody_is_told_to_those_who_read_its_conve
     await told.look()
     await told.look()
     assert [(one["kind"], one["title"], one["link"]) for one in phone.told] == [
-        ("mention", "You were mentioned.", f"/#r1/{said}.0")
+        ("mention", "You were mentioned.", f"/#r1/{said}.1")
     ]
     assert other.told == []  # she doesn't read that room
     told.stage.clock.advance(seconds=11 * 60)
     await told.browser(OTTO, "otto")
     await told.look()
     assert len(phone.told) == 1
+
+
+async def test_the_link_about_a_message_leads_to_it(told: Told) -> None:
+    phone = await told.browser(ADA)
+    await told.stage.enqueue("Over to you, @ada.")
+    await told.stage.drain()
+    await told.look()
+    [one] = phone.told
+    room, _, entry = one["link"].removeprefix("/#").partition("/")
+    view = await told.stage.store.history.view(replace(ROOM, room=room), around=entry)
+    assert [shown.id for shown in view.entries] == [entry]
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -292,6 +303,19 @@ async def test_a_browser_may_be_dropped_by_its_person_alone(told: Told) -> None:
     assert await told.left() == 1
     await told.stage.store.web_push.drop_browser(name, who.id)
     assert await told.left() == 0
+
+
+async def test_what_was_told_long_ago_and_what_a_browser_was_told_that_is_gone_is_not_kept(told: Told) -> None:
+    phone, desk = await told.browser(ADA), await told.browser(ADA, "desk", token="link-1")
+    await told.stage.park(SHELL)
+    await told.look()
+    assert [len(one.told) for one in (phone, desk)] == [1, 1]
+    await told.stage.store.web_push.drop_browser(digest(desk.endpoint), (await told.person(ADA)).id)
+    assert await told.stage.rows("SELECT subscription FROM push_marks") == [(digest(phone.endpoint),)]
+    told.stage.clock.advance(seconds=(MARK_LIFE + MONTH).total_seconds())
+    await told.look()
+    assert await told.stage.rows("SELECT subscription FROM push_marks") == []
+    assert await told.left() == 1, "nobody has signed out"
 
 
 async def test_a_person_has_so_many_browsers_at_most(told: Told) -> None:
