@@ -89,7 +89,10 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path, text: str = TEXT, model: Model | None = None) -> AsyncIterator[Running]:
+async def running(
+    folder: Path, text: str = TEXT, model: Model | None = None, settings: Settings | None = None
+) -> AsyncIterator[Running]:
+    """Without `settings`, those of a file that says `text`."""
     made: list[App] = []
 
     async def make(settings: Settings) -> App:
@@ -98,7 +101,7 @@ async def running(folder: Path, text: str = TEXT, model: Model | None = None) ->
 
     jar = aiohttp.DummyCookieJar()
     async with (
-        serving(read(folder, text), make=make, with_link=False) as ready,
+        serving(settings or read(folder, text), make=make, with_link=False) as ready,
         connected(ready.control) as api,
         aiohttp.ClientSession(cookie_jar=jar) as session,
     ):

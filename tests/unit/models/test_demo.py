@@ -203,6 +203,8 @@ async def test_malformed_arguments_do_not_stop_the_answer() -> None:
 async def test_an_attached_file_is_told_of_only_where_nothing_is_asked_for() -> None:
     line = "[attached file: uploads/a] b.txt (1,234 bytes)]"
     assert (await ask(UserTurn(line, "Ada"))).text.endswith("Say `read uploads/a] b.txt` to see what is in it.")
+    table = "[attached file: sales.csv (9 bytes)]"
+    assert "or `chart the file sales.csv` to see it drawn." in (await ask(UserTurn(table, "Ada"))).text
     asking = UserTurn(f"read it.txt\n{line}", "Ada")
     call = AssistantTurn("", (Call("demo-1", "read_file", '{"path": "it.txt"}'),))
     assert (

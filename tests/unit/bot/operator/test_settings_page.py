@@ -12,6 +12,7 @@ from bot.auth.confirming import Confirmations
 from bot.secrets.file import SealedFile
 from bot.secrets.keys import Keyring, Passphrase
 from bot.secrets.sealed import Lock
+from bot.settings.settings import load
 from tests.security.running import Answer, Running, running
 from tests.unit.guard.secrets import SECRETS
 
@@ -254,6 +255,20 @@ async def test_two_processes_on_one_database_are_told_to_change_their_files(tmp_
     assert "signalbox reload" in told["error"]
 
 
+async def test_the_first_change_makes_the_file_where_a_start_looks_for_it(tmp_path: Path) -> None:
+    variables = {"SIGNALBOX_DATABASE_URL": "sqlite:///:memory:", "SIGNALBOX_WEB__PORT": "0"}
+    place = tmp_path / "signalbox.toml"
+    async with running(tmp_path, settings=load(environ=variables, folder=tmp_path)) as house:
+        page = await house.ask("GET", "/console/settings", "owner")
+        assert f"Your first change here makes {place}." in page.text
+        await confirm(house)
+        assert (await save(house, "budgets", DAY))[0] == 200
+        assert (await save(house, "budgets", {"values": {"day": "8"}}))[0] == 200
+        page = await house.ask("GET", "/console/settings", "owner")
+    assert f"read from <code>{place}</code>" in page.text
+    assert load(environ=variables, folder=tmp_path).budgets.day == 8
+
+
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path) -> None:
     async with running(tmp_path, TEXT) as house:
         await confirm(house)
@@ -331,6 +346,13 @@ async def test_no_other_secret_is_sealed_from_here(name: str, tmp_path: Path) ->
         for value in ("", "two words", "a-long-token-of-the-owner", "naïve-key-0123456789", 5):
             assert (await called(house, "owner", "/secrets/OPENAI_API_KEY", {"value": value}))[0] == 422
     assert entries_of(file) == {}
+
+
+async def test_a_key_is_tried_before_any_secret_is_sealed_here(tmp_path: Path) -> None:
+    async with running(tmp_path, TEXT) as house:
+        await confirm(house)
+        status, told = await called(house, "owner", "/model-keys", {"model": "openai/gpt-4o-mini", "key": "two words"})
+        assert (status, "seal" in told["error"]) == (422, False)
 
 
 async def test_a_model_is_tried_and_kept_in_one_step(tmp_path: Path) -> None:

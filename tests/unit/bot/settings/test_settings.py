@@ -53,6 +53,15 @@ def test_nothing_set_is_the_demo_in_the_working_folder(tmp_path: Path) -> None:
     assert "demo model" in settings.banner
 
 
+def test_a_draft_is_tried_where_no_file_is_yet_and_read_once_it_is_there(tmp_path: Path) -> None:
+    settings = load(environ={}, folder=tmp_path)
+    assert settings.place == tmp_path / "signalbox.toml"
+    tried = settings.with_text("[web]\nport = 7\n")
+    assert (tried.web.port, tried.data_dir, settings.place.exists()) == (7, settings.data_dir, False)
+    write(tmp_path, "[web]\nport = 8\n")
+    assert (settings.reread().web.port, settings.reread().file) == (8, settings.place)
+
+
 def test_flags_go_before_variables_and_variables_before_the_file(tmp_path: Path) -> None:
     file = write(tmp_path, "[web]\nport = 1\nhost = 'a'\nhosts = ['x']\n")
     variables = {"SIGNALBOX_WEB__PORT": "2", "SIGNALBOX_WEB__HOST": "b"}

@@ -87,6 +87,17 @@ def test_what_is_no_file_is_refused_in_words(file: Path, tmp_path: Path) -> None
         read_settings_file(tmp_path / "bad.toml")
 
 
+def test_a_file_that_was_never_there_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    place = tmp_path / "signalbox.toml"
+    read = read_settings_file(place, may_be_new=True)
+    assert (read.text, read.is_new, unwritable(place)) == ("", True, "")
+    replace_file(read.place, read.digest, "made = 1\n")
+    assert (place.read_text(), stat.S_IMODE(place.stat().st_mode)) == ("made = 1\n", 0o600)
+    with pytest.raises(FileChanged):
+        replace_file(read.place, read.digest, "twice = 1\n")
+    assert read_settings_file(place, may_be_new=True).text == "made = 1\n"
+
+
 def test_a_link_laid_in_the_place_of_the_draft_is_not_followed(file: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("precious")
