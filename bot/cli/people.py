@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.safety import invitations, personal_data
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, expect_answer, settings_of
 from bot.terminal.output import show_json, show_rows, tell
 from runtime.domain.programs.token import is_vouched
 
@@ -129,12 +129,14 @@ def merge(
     config: ConfigFile = None,
 ) -> None:
     """Merge two people: the accounts, conversations, schedules and votes of FROM become INTO's. Says first what that means."""
+    question = f"Merge {name} into {into}, for good"
+    expect_answer(yes, question)
     told = ask_operator(settings_of(context, config), lambda api: api.merging(name, into))
     moved = ", ".join(f"{row['count']:,} {row['what']}" for row in told["moves"]) or "nothing"
     tell(f"{into} gets of {name}: {moved}.")
     for sentence in told["stays"]:
         tell(f"- {sentence}")
-    ask_first(yes, f"Merge {name} into {into}, for good")
+    ask_first(yes, question)
     _tell(context, config, lambda api: api.merge_people(name, into))
 
 

@@ -20,7 +20,7 @@ from runtime.http.errors import Refusal
 EVENT_STREAM: Final = "/console/api/events/stream"
 LOG_STREAM: Final = "/console/api/logs/stream"
 STREAM_LOOK_INTERVAL: Final = timedelta(seconds=1)
-"""Between two looks where nothing was new: rows are sealed within a second."""
+"""Between two looks where all that there was is told: rows are sealed within a second."""
 STREAM_SIGN_INTERVAL: Final = timedelta(seconds=15)
 """Longest silence: below the idle limit of common proxies."""
 STREAMS_MOST: Final = 32
@@ -103,7 +103,7 @@ async def _told(response: web.StreamResponse, page: View, look: Look) -> None:
         for event in page["events"]:
             await response.write(_frame(event))
             quiet = timedelta()
-        if not page["events"] and page["next"] >= page["newest"]:
+        if page["next"] >= page["newest"]:  # also where something was new: a look may itself have been logged
             if quiet >= STREAM_SIGN_INTERVAL:
                 await response.write(b": still here\n\n")
                 quiet = timedelta()

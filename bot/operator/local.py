@@ -132,18 +132,22 @@ def _schedules(
     """Operations on schedules; what is booked here is fired by the next start. Rooms are those of accounts that were at work before."""
     names = {(CHANNEL, ACCOUNT), *((one.channel, one.name) for one in settings.accounts if one.enabled)}
     here = Accounts(one for one in accounts if (one.channel, one.account) in names)
+
+    def serves(address: Address) -> bool:
+        return here.at(address) is not None
+
     timetable = timetable_of(
         store,
         _reach_of(store, named, settings),
         new_id=new_id,
         agent=MAIN,
-        serves=lambda address: here.at(address) is not None,
+        serves=serves,
         named=named,
         started=lambda: None,
         planning=lambda: settings.planning,
         door=cache(lambda: door_of(settings, named)),  # with the values that are at hand: no passphrase is asked for
     )
-    return ScheduleOperations(timetable, here.found, named, Mask(settings.secret_values()), called)
+    return ScheduleOperations(timetable, here.found, named, Mask(settings.secret_values()), called, serves)
 
 
 def _reach_of(store: Store, named: Named, settings: Settings) -> Reach:

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.accounts.naming import Named
 from bot.operator.access.invitations import address_of
+from bot.operator.access.owners import must_be_confirmed
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role, role_of
@@ -24,19 +25,19 @@ WAITS_NO_MORE: Final = (
     "They don't wait any more: somebody was faster, or their code has expired. It's made anew when they write again."
 )
 MERGED_WORDS: Final = {
-    "accounts": "accounts and ways to sign in",
-    "messages": "messages",
-    "runs": "pieces of work",
-    "schedules": "schedules",
-    "tasks": "tasks",
-    "triggers": "triggers",
-    "questions": "questions they caused",
-    "votes": "votes",
-    "grants": "standing permissions they gave",
-    "ratings": "ratings of answers",
-    "memories": "memories",
+    "accounts": ("account or way to sign in", "accounts and ways to sign in"),
+    "messages": ("message", "messages"),
+    "runs": ("piece of work", "pieces of work"),
+    "schedules": ("schedule", "schedules"),
+    "tasks": ("task", "tasks"),
+    "triggers": ("trigger", "triggers"),
+    "questions": ("question they caused", "questions they caused"),
+    "votes": ("vote", "votes"),
+    "grants": ("standing permission they gave", "standing permissions they gave"),
+    "ratings": ("rating of an answer", "ratings of answers"),
+    "memories": ("memory", "memories"),
 }
-"""What a merge moves, by the store's word for it."""
+"""What a merge moves, one and several, by the store's word for it."""
 
 
 class Roster:
@@ -68,7 +69,9 @@ class Roster:
     async def merge(self, name: str, into: str) -> View:
         if name == into:
             raise Refusal(400, "Name two people: one is merged into the other.")
-        self._keep_settings_true(name, f"Write {into} there")
+        other = await self._check_merge(name, into)
+        if other is Role.OWNER:
+            must_be_confirmed(self._context, self._actor)
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._context.notifier.notify(PEOPLE)
@@ -76,13 +79,13 @@ class Roster:
 
     async def merging(self, name: str, into: str) -> View:
         """Numbers of what would move, and sentences about what wouldn't."""
-        self._keep_settings_true(name, f"Write {into} there")
+        await self._check_merge(name, into)
         told = await self._store.people.merging(name, into)
         if isinstance(told, Unmoved):
             done(told, *(await self._missing(name, into) if told is Unmoved.NOBODY else (name, into)))
             raise AssertionError("unreachable")
         who, other = told.person, told.into
-        moves = [{"what": MERGED_WORDS[word], "count": count} for word, count in told.moves.items() if count]
+        moves = [{"what": MERGED_WORDS[word][count != 1], "count": count} for word, count in told.moves.items() if count]
         return {
             "name": who.name,
             "into": other.name,
@@ -90,6 +93,14 @@ class Roster:
             "moves": moves,
             "stays": _left(who, other),
         }
+
+    async def _check_merge(self, name: str, into: str) -> Role | None:
+        """The role of `into`. An account that the settings make an owner must not make one of somebody else at the next start."""
+        self._keep_settings_true(name, f"Write {into} there")
+        who, other = await self._store.people.person_named(name), await self._store.people.person_named(into)
+        if who is not None and other is not None and other.person.role is not Role.OWNER:
+            self._keep_settings_true(name, f"Make {into} an owner first, or take {name} out there", who.identities)
+        return other.person.role if other else None
 
     async def _missing(self, *names: str) -> Sequence[str]:
         """Names that no person has; all of them if somebody has just got one."""
@@ -163,6 +174,8 @@ class PeopleApi(PartialApi):
         wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
             raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
+        if role_of(role) is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         given = [Identity(identity) for identity in identities]
         person = await self._store.people.add_person(name, role_of(role), given, actor=self.actor.name)
         if person is None:
@@ -170,6 +183,8 @@ class PeopleApi(PartialApi):
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
+        if role_of(role) is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         done(await self._store.people.set_role(name, role_of(role), actor=self.actor.name), name)
         return await self._person(name)
 
@@ -193,6 +208,8 @@ class PeopleApi(PartialApi):
         if name and await self._store.people.person_named(name) is None:
             name = new_name(name, self._context.door())
         chosen = role_of(role) if role else None
+        if chosen is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
         return name, chosen
@@ -210,6 +227,9 @@ class PeopleApi(PartialApi):
     async def link(self, name: str, at: str = "") -> View:
         """A new link for a person; the old one is void. The token is in this answer and nowhere else."""
         address_of("", self._context.public_url, at)  # refused before anything is made
+        known = await self._store.people.person_named(name)
+        if known is not None and known.person.role is Role.OWNER:
+            must_be_confirmed(self._context, self.actor)
         token = secrets.token_urlsafe(24)
         if await self._store.people.set_link(name, token, actor=self.actor.name) is None:
             raise Refusal(404, f'There is nobody named "{name}".')

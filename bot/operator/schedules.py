@@ -47,13 +47,16 @@ FIELDS: Final = frozenset((*TEXT_FIELDS, *KINDS, *TERMS, "to", "options"))
 
 @dataclass(frozen=True, slots=True)
 class ScheduleOperations:
-    """The timetable, as operators call things. `mask` hides secrets in what people wrote and runs ended with."""
+    """The timetable, as operators call things. `mask` hides secrets in what people wrote and runs ended with. `serves` tells
+    at once whether a room's account is at work, while `room_at` waits for it.
+    """
 
     timetable: Timetable
     room_at: RoomAt
     named: Named
     mask: Callable[[str], str] = str
     called: Named = str
+    serves: Callable[[Address], bool] = bool
 
     # ------------------------------------------------------------------------------------------------------ reading
 

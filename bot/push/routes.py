@@ -21,7 +21,6 @@ from runtime.store.web_push.subscriptions import Browser
 HERE_FOR: Final = timedelta(seconds=45)
 """How long somebody is taken to look at the page after it said so; it says so twice in that time."""
 SEEN_MOST: Final = 100
-SUBJECT_MAX_CHARS: Final = 64
 TURNED_OFF: Final = "Notifications are off here. An operator turns them on with `[push]` in the settings."
 NO_LIBRARY: Final = "Notifications need a library that isn't installed here. An operator installs it with `pip install 'signalbox-bot[push]'`, and starts Signalbox again."
 NO_SESSION: Final = (
@@ -83,7 +82,8 @@ class PushRoutes:
         visitor = await self._authenticator.visitor(request)
         body = await bodies.read_object(request)
         seen = body.get("seen")
-        questions = [str(one)[:SUBJECT_MAX_CHARS] for one in seen[:SEEN_MOST]] if isinstance(seen, list) else []
+        named = seen[:SEEN_MOST] if isinstance(seen, list) else []
+        questions = [one for one in named if isinstance(one, str) and bodies.APPROVAL_ID.fullmatch(one)]
         if self._vapid is not None:
             await self._note(visitor.person.id, questions, is_here=body.get("here") is True)
         return web.json_response({})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -25,7 +26,8 @@ from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError
 from runtime.guard.sealing import Unsealable
 from runtime.store.protocol import Duty
-from runtime.store.web_push.store import ToTell, WebPushStore, subject_of
+from runtime.store.web_push.store import ToTell, WebPushStore
+from runtime.store.web_push.subscriptions import Browser, subject_of
 
 TELL_ROLE: Final = "browser notifications"
 WEB_PUSH_TOOL: Final = "web_push"
@@ -39,6 +41,7 @@ TELL_LONGEST_WAIT: Final = timedelta(hours=4)
 TOLD_AT_ONCE: Final = 5
 """Notifications of one browser in one look: more of them at once are no help to anybody."""
 TOPIC_CHARS: Final = 32
+UNEXPECTED: Final = "It could not be told. The log has the reason."
 BROWSER_GONE: Final = (404, 410)
 SERVICE_BUSY: Final = (408, 425, 429)
 log = structlog.get_logger("push")
@@ -98,8 +101,15 @@ class BrowserTelling:
             await self.tell(duty, one)
         except StoreError as error:
             log.debug("a notification waits", reason=str(error))
+        except Exception:  # one browser must not end the telling of all others
+            log.exception("a browser could not be told", browser=one.browser.id)
+            await self._put_off(one.browser)
         finally:
             self._busy.discard(one.browser.id)
+
+    async def _put_off(self, browser: Browser) -> None:
+        with suppress(StoreError):  # then it fails once more, and is put off then
+            await self._store.push_not_taken(browser.id, "", UNEXPECTED, _delay(browser.tries), anew=False)
 
     async def tell(self, duty: Duty, one: ToTell) -> None:
         """Tell a browser what it was not told, as far as it takes that. Errors: StoreError."""

@@ -46,7 +46,7 @@ def of_mention(mention: Mention) -> dict[str, str]:
     return {
         "kind": "mention",
         "title": WAS_MENTIONED,
-        "link": f"/#{mention.address.room}/{quote(mention.delivery, safe='')}.0",
+        "link": f"/#{mention.address.room}/{quote(mention.delivery, safe='')}.1",  # parts count from one
     }
 
 

@@ -69,6 +69,7 @@ from bot.settings.sections.secrets import Secrets
 from bot.settings.sections.web_push import PushSection
 from bot.settings.skills.tables import SkillsSection
 from bot.settings.sources import (
+    SETTINGS_FILE,
     Layers,
     config_folder,
     find_file,
@@ -230,6 +231,7 @@ class Settings(Section):
     telemetry: Telemetry = Field(default_factory=Telemetry, description="Traces.")
 
     _file: Path | None = PrivateAttr(None)
+    _place: Path = PrivateAttr(Path(SETTINGS_FILE))
     _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _unused_key: str | None = PrivateAttr(None)
     _held: Sequence[str] = PrivateAttr(())
@@ -245,6 +247,11 @@ class Settings(Section):
     def file(self) -> Path | None:
         """The settings file that was read."""
         return self._file
+
+    @property
+    def place(self) -> Path:
+        """The settings file; where there is none, the one that the next start would read first."""
+        return self._place
 
     @property
     def database_file(self) -> Path | None:
@@ -475,7 +482,8 @@ class _Reading:
         return replace(self, more=((source, table),)).reread()
 
     def with_text(self, text: str) -> Settings:
-        return replace(self, text=text).reread()
+        file = self.file or find_file(self.folder, self.variables) or self.folder / SETTINGS_FILE
+        return replace(self, file=file, text=text).reread()
 
     def usable(self) -> tuple[Settings, ConfigError | None]:
         faults, layers = Faults(Settings), Layers()
@@ -535,6 +543,7 @@ class _Reading:
     def _validated(self, layers: Layers, chain: Chain) -> Settings:
         settings = Settings.model_validate(layers.values, context={"folder": self._start, TOKENS: token_forms()})
         settings._file = self.file.absolute() if self.file else None
+        settings._place = (self.file or self.folder / SETTINGS_FILE).absolute()
         settings._sources = dict(layers.sources)
         settings._unused_key = model_keys.any_present(self.variables)
         handed = (name for table in settings.skills.named.values() for name in table.secrets)

@@ -90,11 +90,15 @@ def asking() -> Ask | None:
 
 def ask_first(yes: bool, question: str) -> None:
     """Have the person at the terminal say yes to what cannot be undone. Errors: ConfigError where nobody sits there."""
-    if yes:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    expect_answer(yes, question)
+    if not yes:
+        typer.confirm(f"{question}?", abort=True, err=True, prompt_suffix=" ")
+
+
+def expect_answer(yes: bool, question: str) -> None:
+    """Errors: ConfigError where nobody said yes, and nobody sits there to be asked."""
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise ConfigError(f"{question}? There's no terminal to ask on, so nothing was done. Add --yes to do it.")
-    typer.confirm(f"{question}?", abort=True, err=True, prompt_suffix=" ")
 
 
 def hide_secrets(settings: Settings) -> Mask:

@@ -262,6 +262,8 @@ class AgentLoop:
     async def _pick_up(self, run: LiveRun) -> Released | None:
         """Pick up what an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         tools, steps = run.agent.tools, run.claim.steps
+        if run.maker and steps:
+            run.maker.recall((await self._read(run)).turns if run.turns is None else run.turns)
         if run.goes_on and any(step.state is StepState.OPEN for step in steps) and (fresh := unasked(steps)):
             return await self._park(run, fresh, works_on=True)
         marked = (index for index, step in enumerate(steps) if step.state is StepState.MARKED)

@@ -46,6 +46,9 @@ class Maker(Model, Protocol):
     @property
     def goes_on(self) -> bool: ...
 
+    def recall(self, turns: Sequence[Turn]) -> None:
+        """Look at what was called before. It is told so ahead of calls that another process began, and before it speaks."""
+
     def is_fixed(self, call: str) -> bool:
         """Tell whether all words of a call, by its id, are those of people who wrote the rules."""
 

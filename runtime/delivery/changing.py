@@ -23,9 +23,10 @@ CHANGES_MAX: Final = 5
 LAST_ANSWER: Final = "last"
 NO_SUCH: Final = "No message of this conversation has that name. Give one that channel_send told, or last."
 NOT_SHOWN: Final = "That message isn't shown. Only what people see can be changed."
+SERVED_ELSEWHERE: Final = "Another process of Signalbox serves this room at the moment, and only that one can mark or change messages there. Post a message."
 
 FeaturesAt = Callable[[Address], Features | None]
-"""Abilities of the channel there; None where no account serves it."""
+"""Abilities of the channel there; None where no account of this process serves it."""
 Change = Callable[[NewDelivery, int], Awaitable[bool]]
 """Puts a change into the outbox; False where its run made so many already. Errors: Rejected."""
 
@@ -40,8 +41,8 @@ class RoomChanges(Changing):
         self._new_id, self._door = new_id, door
 
     async def react(self, wish: ChangeWish, emoji: str) -> None:
-        features = self._features(wish.room)
-        if features is None or features.reacts is None:
+        features = self._able(wish.room)
+        if features.reacts is None:
             raise ToolRetry("Messages can't be marked with emoji here.")
         if why := features.reacts(emoji):
             raise ToolRetry(why)
@@ -53,8 +54,8 @@ class RoomChanges(Changing):
         await self._put("reacted", wish, target, Content("", reaction=emoji), receipt)
 
     async def rewrite(self, wish: ChangeWish, text: str) -> None:
-        features = self._features(wish.room)
-        if features is None or not features.edits:
+        features = self._able(wish.room)
+        if not features.edits:
             raise ToolRetry("Messages can't be changed here once they are shown. Post a correction.")
         target = await self._named(wish)
         if target is None or target.content is None:
@@ -68,6 +69,13 @@ class RoomChanges(Changing):
         text = self._door().clean(text, Gate.DELIVERY, self._door().room(wish.room))
         content = Content(in_its_name(speaker, text) if speaker else text, speaker=speaker, rewritten=True)
         await self._put("rewritten", wish, target, content, "")
+
+    def _able(self, room: Address) -> Features:
+        """Abilities of the channel. Errors: ToolRetry where only another process knows them."""
+        features = self._features(room)
+        if features is None:
+            raise ToolRetry(SERVED_ELSEWHERE)
+        return features
 
     async def _named(self, wish: ChangeWish) -> ChangeTarget | None:
         if wish.message == LAST_ANSWER:

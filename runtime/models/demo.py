@@ -199,7 +199,8 @@ def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
         yield f"I was shown {' and '.join(seen)}, but I can't see. A real model could."
     others = [file for file in files if file not in images]
     if others:
-        yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it."
+        drawn = f", or {inline(f'chart the file {others[0]}')} to see it drawn" if others[0].endswith(".csv") else ""
+        yield f"I have {' and '.join(map(inline, others))} now. Say {inline(f'read {others[0]}')} to see what is in it{drawn}."
 
 
 def regrets(lost: Mapping[str, str]) -> Iterator[str]:

@@ -57,6 +57,9 @@ class TemplateModel:
         self._renderer = renderer
         self._now = now
 
+    def recall(self, turns: Sequence[Turn]) -> None:
+        """No call is judged by what was called before."""
+
     def is_fixed(self, call: str) -> bool:
         """All its calls stand in the template."""
         return True
@@ -124,6 +127,9 @@ class Unmade:
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
+
+    def recall(self, turns: Sequence[Turn]) -> None:
+        """No call is judged by what was called before."""
 
     def is_fixed(self, call: str) -> bool:
         """It makes none."""

@@ -162,6 +162,10 @@ def _header(name: str, text: str) -> dict[str, Any]:
         raise TemplateError(
             f"template {name}{where}: its header isn't TOML: {str(error).partition(' (at')[0]}."
         ) from None
+    except (RecursionError, ValueError):  # of its numbers, which may be too long for us
+        raise TemplateError(
+            f"template {name}: its header is nested too deeply, or a number in it is too long."
+        ) from None
     if unknown := sorted(raw.keys() - HEADER):
         raise TemplateError(f"template {name}: its header has {unknown[0]!r}; it may have {', '.join(sorted(HEADER))}.")
     return raw

@@ -22,6 +22,9 @@ LOOKALIKES: Final = str.maketrans(
 )
 """Letters of other scripts that are drawn as one of ours. Source: the commonest of Unicode's confusables.txt (UTS 39)."""
 
+OURS: Final = ("settings", "sign-in", "command line of")
+"""Beginnings, or all, of the names under which the audit has what no person did. The last is followed by a user of the machine."""
+
 T = TypeVar("T")
 
 
@@ -47,6 +50,12 @@ def alike(text: str) -> str:
     return folded(plain).translate(LOOKALIKES)
 
 
+def is_ours(name: str) -> bool:
+    """True for a name that would be taken for one of ours in the audit."""
+    *whole, beginning = OURS
+    return alike(name) in whole or alike(name).startswith(beginning)
+
+
 def is_identity(text: str) -> bool:
     """True if a text is an account at a platform: `slack:T1/U1`. No name that a platform tells reads so."""
     channel, colon, user = text.partition(":")
@@ -66,8 +75,10 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 def fault_of_name(name: str) -> str:
     """The fault of a new name for a person, in words that show what nobody would see; empty where it has none."""
-    if not name:
-        return "Write a name."
+    if not name.strip(": "):
+        return "Write a name."  # colons part identities, and are taken out of what people call themselves
+    if is_ours(name):
+        return "The audit has what no person did under such a name. Choose another one."
     if len(name) > PERSON_NAME_MAX_CHARS:
         return f"A name has at most {PERSON_NAME_MAX_CHARS} characters, and this one has {len(name):,}."
     shown = visible(name, one_line=True)

@@ -27,6 +27,7 @@ from runtime.domain.workflows.record import (
     SOURCES,
     Recorded,
     freezing,
+    frozen_in,
     key_in,
     standing_in,
 )
@@ -46,9 +47,13 @@ class WorkflowModel:
         self._flows = flows
         self._flow: Workflow | None = None
 
+    def recall(self, turns: Sequence[Turn]) -> None:
+        if begun := frozen_in(recorded_in(turns)):
+            self._flow = begun.flow
+
     def is_fixed(self, call: str) -> bool:
         """Tell whether all words of a call stand in the definition: nothing that another call gave is in it."""
-        if call == BEGIN_ID or self._flow is None:
+        if call == BEGIN_ID:
             return True
         step = self._step(call)
         given = step and [dict(step.arguments), step.text, step.to, *step.options, *step.words]

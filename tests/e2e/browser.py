@@ -32,8 +32,8 @@ FLAGS: Final = (
     "--no-first-run",
     "--disable-dev-shm-usage",
 )
-AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)")
-"""What a browser complains of while the program is down."""
+AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)|error occurred when fetching the script")
+"""What a browser complains of while the program is down; the second of the worker, which it asks for anew."""
 
 UNTIMED: Final = """elements => elements.map((element) => {
   const times = [...element.querySelectorAll("time.since")];

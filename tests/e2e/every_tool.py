@@ -118,7 +118,8 @@ def others() -> Scene:
         use("delegate_many", goals=["One.", "Two."], agents=["helper", "helper"]),
     ]
     [begun] = yield [use("delegate", goal=SLOWLY, agent="helper", wait=False)]
-    yield [use("children"), use("stop_child", child=named(r"\((\w+)\)", begun))]
+    yield [use("children")]
+    yield [use("stop_child", child=named(r"\((\w+)\)", begun))]
     yield [use("hand_over", agent="helper", text="They want tea.")]
 
 

@@ -16,15 +16,17 @@ BEGAN: Final = 1_767_225_600_000_000  # 2026-01-01 00:00 UTC
 def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, since: int = 0) -> None:
     """`turns` turns of the owner and the agent in the room `ROOM`, the first `summarised` behind a summary.
 
-    `since`: turns that were talked already.
+    `since`: turns that were talked already; what was said beside them stays before what is talked now.
     """
     with closing(sqlite3.connect(database)) as raw, raw:
         account = raw.execute("SELECT identity FROM accounts WHERE channel = 'web'").fetchone()[0]
         owner = raw.execute("SELECT id, name FROM people").fetchone()
         address = f"web:{account}/{ROOM}"
         session = f"main|{address}"
+        newest = raw.execute("SELECT coalesce(max(number), 0) FROM turns WHERE session = ?", (session,)).fetchone()[0]
+        beside = max(0, newest - since)
         for number in range(since // 2 + 1, turns // 2 + 1):
-            _exchange(raw, number, address, session, account, owner, BEGAN + number * gap)
+            _exchange(raw, number, address, session, account, owner, BEGAN + number * gap, beside)
         if since:
             return
         fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
@@ -48,16 +50,23 @@ def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, 
 
 
 def _exchange(
-    raw: sqlite3.Connection, number: int, address: str, session: str, account: str, owner: tuple[str, str], at: int
+    raw: sqlite3.Connection,
+    number: int,
+    address: str,
+    session: str,
+    account: str,
+    owner: tuple[str, str],
+    at: int,
+    beside: int,
 ) -> None:
     """One message and its answer, with all rows that they leave."""
     run, common = f"run{number:019}", {"address": address, "session": session}
     asked, told = f"Question {number}", f"Answer {number}: " + "a sheep jumps over the fence. " * (1 + number % 4)
     _signal(raw, run, number, asked, at, owner, platform=account, **common)
-    fill(raw, "runs", id=run, state="done", started_at=at, ended_at=at, last_turn=2 * number, **common)
-    for place, role, text in ((2 * number - 1, "user", asked), (2 * number, "assistant", told)):
+    fill(raw, "runs", id=run, state="done", started_at=at, ended_at=at, last_turn=2 * number + beside, **common)
+    for place, role, text in ((1, "user", asked), (2, "assistant", told)):
         about = {"role": role, "text": text, "author": owner[1] if role == "user" else "", "calls": "[]", "files": "[]"}
-        fill(raw, "turns", session=session, number=place, run_id=run, at=at, **about)
+        fill(raw, "turns", session=session, number=2 * number - 2 + place + beside, run_id=run, at=at, **about)
     _delivery(raw, run, f"d{number:021}", told, at, account=account, address=address)
 
 

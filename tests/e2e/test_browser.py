@@ -129,12 +129,12 @@ async def test_what_is_said_where_an_address_leads_goes_out_before_the_conversat
 async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent_then(tab: Tab) -> None:
     await tab.page.evaluate("history.replaceState(null, '', location.pathname)")
     async with before_the_conversations_are_there(tab):
-        await tab.at("composer").fill("typed in haste")
+        await tab.at("composer").fill("typed sooner")
         await tab.at("composer").press("Enter")
         await expect(tab.at("send")).to_be_disabled()
     await tab.at("send").click()
-    await tab.reply("typed in haste")
-    await expect(tab.said("person")).to_have_count(1)
+    await tab.reply("typed sooner")
+    await expect(tab.said("person").filter(has_text="typed sooner")).to_have_count(1)
 
 
 async def test_a_list_that_is_opened_before_the_conversations_are_there_stays_open(

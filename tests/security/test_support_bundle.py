@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from sqlalchemy import LargeBinary, Text
 from sqlalchemy import insert as insert_into
 
 from bot.accounts.status import State
 from bot.operator.actor import Actor
 from bot.operator.operations import Operations
-from bot.operator.system.bundle import Scrubber, frames_of, write_bundle
+from bot.operator.system.bundle import Scrubber, frames_of, lines_told, settings_told, words_of_settings, write_bundle
 from bot.operator.system.examination import Examination, Examined
 from bot.operator.system.health_parts import HealthParts
 from bot.settings.settings import load
-from bot.telemetry.ring import LogRing
+from bot.telemetry.ring import LogFilter, LogRing
 from runtime.contract import Connection, ConnectionStatus, Identity, Person, PersonId, Role
 from runtime.guard.masks import Mask
 from runtime.store.schema import metadata
@@ -162,3 +164,65 @@ def test_words_of_ours_stay_and_a_name_within_a_word_does_not_go() -> None:
     scrub = Scrubber(["Al", "owner", ""])
     assert scrub("Also tell Al, the owner.") == "Also tell (name), the owner."
     assert frames_of("") == ""
+
+
+def test_of_twenty_thousand_names_each_is_found_in_time() -> None:
+    """A large installation's log is looked through while its messages go on."""
+    scrub = Scrubber(["Ada", "Ada Lovelace", "-100123", *(f"name{number}" for number in range(20_000))])
+    told = scrub("ada Lovelace and ADA, Adam; chat -100123, name7 name70000.")
+    assert told == "(name) and (name), Adam; chat (name), (name) name70000."
+    began = time.process_time()
+    for _ in range(1_000):
+        scrub("The run went on with its next step, and nobody is named in this line of the log. " * 2)
+    assert time.process_time() - began < 5
+
+
+def test_rooms_addresses_and_aliases_are_told_by_their_length() -> None:
+    shown = {
+        "approvals": {"to": ["requester", f"slack:work/{CANARY}"]},
+        "model": {"name": f"{CANARY}-prod"},
+        "models": [{"name": f"{CANARY}-prod", "model": f"openai/https://{CANARY}.example"}, {"model": "openai/gpt-4o"}],
+    }
+    sources = {"approvals.to": "a.toml", "model": "a.toml", "models": "a.toml"}
+    told = settings_told(shown, sources)
+    assert CANARY not in str(told)
+    assert told["models[2].model"]["value"] == "openai/gpt-4o"
+    assert told["approvals.to[1]"]["value"] == "requester"
+    assert f"{CANARY}-prod" in words_of_settings(shown, sources)
+
+
+def test_keys_that_somebody_chose_stand_in_no_bundle_nor_what_stands_below_them() -> None:
+    """A table by a name of its own may be called like a customer, in small letters too."""
+    shown = {
+        "tools": {"settings": {f"{CANARY}_crm": {"pin": 4711, "on": True, "place": f"{CANARY}"}}},
+        "skills": {f"{CANARY}_payroll": {"variables": {f"{CANARY}_var": "x"}}},
+        "schedules": [{"options": {f"{CANARY}": 4711}}],
+        "policy": [{"arguments": {f"{CANARY}": ["x"]}, "limit": 3}],
+        "budgets": {"day": 5},
+    }
+    told = settings_told(shown, {})
+    assert CANARY not in str(told)
+    assert "4711" not in str(told)
+    assert told["budgets.day"]["value"] == 5
+    assert "policy[1].arguments.(name)" in told
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        f'the answer was "{CANARY} {"x" * 400}"',
+        f"the answer was '{CANARY} {'x' * 400}'",
+        f"the answer was `{CANARY} {'x' * 400}`",
+        f'{{"event": "failed", "reason": "he said \\"{CANARY}\\" to me, {"x" * 9_000}',
+        f"cannot read 'it's {CANARY}' at all",
+        f'cannot read "{CANARY}',
+        f"cannot read 'it\\'s \"{CANARY}\" here' at all",
+    ],
+)
+def test_what_a_line_quotes_is_not_told_wherever_it_is_cut(event: str) -> None:
+    ring = LogRing()
+    ring.keep(event if event.startswith("{") else json.dumps({"event": event, "timestamp": "x"}))
+    (told,) = lines_told(ring.after(0, LogFilter(), 1), Scrubber([]))
+    assert CANARY not in str(told)
+    assert len(told["event"]) <= 300
+    assert told["event"].startswith(("the answer was", "cannot read", "{"))

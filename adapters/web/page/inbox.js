@@ -322,8 +322,14 @@ export class Inbox {
       this.#armed = null;
       return true;
     }
-    this.#armed = { what, at: Date.now() };
+    const armed = { what, at: Date.now() };
+    this.#armed = armed;
     this.#status.textContent = sentence;
+    setTimeout(() => {
+      if (this.#armed !== armed) return;
+      this.#armed = null; // a press from now on is a first one again, so the sentence is no longer true
+      if (this.#status.textContent === sentence) this.#status.textContent = "";
+    }, ARMED_FOR);
     return false;
   }
 

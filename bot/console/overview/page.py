@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -65,7 +65,7 @@ async def overview(_request: web.Request, do: Operations) -> Html:
         tag("h2", say("Cost of seven days")),
         week_chart(today["week"]),
         tag("h2", say("Under way")),
-        _numbers((number, COUNT_WORDS[name]) for name, number in told["counts"].items()),
+        _under_way(told["counts"]),
         *pieces.modes(await do.modes()),
         *pieces.accounts(told["accounts"]),
         tag("h2", say("This installation")),
@@ -99,6 +99,12 @@ async def _waiting(do: Operations) -> Sequence[Html]:
 def _numbers(counted: Iterator[tuple[int, tuple[str, str]]]) -> Html:
     items = [tag("li", tag("b", count(number)), say(words[number != 1])) for number, words in counted]
     return tag("ul", *items, class_="counts")
+
+
+def _under_way(counts: Mapping[str, int]) -> Html:
+    if not counts:
+        return nothing(say("Nothing is under way."))
+    return _numbers((number, COUNT_WORDS[name]) for name, number in counts.items())
 
 
 def _errors(rows: Sequence[View]) -> Iterator[Html]:

@@ -78,7 +78,7 @@ def _changes(row: View, others: list[View]) -> list[Html]:
     return [
         tag("h2", "Change"),
         _part("Role", None, _change(name, "role", "Set the role", tag("select", *roles, **_field("role", "Role")))),
-        _part("Name", None, _change(name, "rename", "Rename", new, then=PEOPLE_PLACE)),
+        _part("Name", None, _change(name, "rename", "Rename", new, then=f"{PEOPLE_PLACE}/{{name}}")),
         _part("Link", LINK_WORDS.format(name=name), _change(name, "link", "Make a new link", link=True)),
         _part(
             "Sign out",

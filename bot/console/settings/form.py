@@ -18,9 +18,15 @@ from runtime.text.glyphs import legible, visible
 
 CONFIRM_WORDS: Final = (
     "Before anything is saved, show once more that it's you. Paste your link here, or open it in this browser. That holds for ten "
-    "minutes."
+    "minutes. If you no longer have it, signalbox people link and your name make a new one."
 )
 ADD: Final = "add"
+ADD_WORDS: Final = {
+    "models": "Add a model",
+    "policy": "Add a rule",
+    "rooms": "Add a room",
+    "schedules": "Add a schedule",
+}
 BY_A_RELOAD: Final = "at once"
 FIELD_LINES: Final = {"long text": "8", "list of texts": "4"}
 HINTS: Final = {
@@ -33,7 +39,7 @@ async def setting(request: web.Request, do: Operations) -> Html:
     name = request.match_info["id"]
     told = await do.setting(name)
     is_new = told["is_list"] and ADD in request.query
-    title = f"New table of {name}" if is_new else name
+    title = ADD_WORDS.get(name, f"Add a table to {name}") if is_new else name
     return page(
         title,
         SETTINGS_PLACE,
@@ -97,7 +103,7 @@ def _list(told: View) -> Iterator[Html]:
             class_="card plain",
         )
     if told["adds"] and told["may_edit"]:
-        yield tag("p", tag("a", f"Add a table to {name}", href=f"{place_of(name)}?{ADD}=1"))
+        yield tag("p", tag("a", ADD_WORDS.get(name, f"Add a table to {name}"), href=f"{place_of(name)}?{ADD}=1"))
 
 
 def _moves(told: View, row: View) -> Html:
@@ -181,7 +187,7 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
     if one["kind"] in ("choice", "switch"):
         choices = one["choices"] or ["true", "false"]
         options = [tag("option", choice, value=choice, selected=choice == value) for choice in choices]
-        yield tag("select", tag("option", f"default ({one['default']})", value=""), *options, **given)
+        yield tag("select", tag("option", "Choose…" if one["required"] else f"default ({one['default']})", value=""), *options, **given)
     elif one["kind"] in FIELD_LINES:
         yield tag(
             "textarea",

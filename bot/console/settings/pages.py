@@ -22,7 +22,8 @@ SETTING_HEADS: Final = ("Setting", "Value", "From", "Change")
 HEADS_OF_LISTS: Final = ("policy", "rooms", "models", "schedules")
 OWNERS_ONLY: Final = "Only owners change settings."
 VALUE_SHOWN_MAX_CHARS: Final = 300
-NO_FILE: Final = "There is no settings file: everything has its default, or comes from variables and flags."
+NO_FILE: Final = "There is no settings file yet: everything has its default, or comes from variables and flags."
+MAKES_FILE: Final = "Your first change here makes {place}."
 
 
 async def settings(request: web.Request, do: Operations) -> Html:
@@ -62,6 +63,8 @@ def notices(told: View) -> Iterator[Html]:
 
 def _first(told: View, is_owner: bool) -> Iterator[Html]:
     yield tag("p", "They are read from ", tag("code", told["file"]), ".") if told["file"] else tag("p", NO_FILE)
+    if told["makes"] and is_owner and not told["unwritable"]:
+        yield tag("p", MAKES_FILE.format(place=told["makes"]))
     if not is_owner:
         yield tag("p", OWNERS_ONLY, class_="faint")
     yield from notices(told)

@@ -222,7 +222,7 @@ document.addEventListener("submit", async (event) => {
     const done = await sending;
     if (form.dataset.then) {
       sessionStorage.setItem(TOLD, done.told ?? t("Saved.")); // this page is about what is gone, or what it made
-      location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)));
+      location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)).replace("{name}", encodeURIComponent(done.name)));
     }
     if (done.url) showLink(done);
     tell(done.told ?? t("Done. It's {state} now.", { state: t(done.state) }));

@@ -118,7 +118,9 @@ class RunTurnsApi(PartialApi):
         if old.report is None:
             await schedules.run_schedule(old.schedule, by, new)
         else:
-            await schedules.begin_report(replace(old.report, id=new), by)
+            # What is kept of a report doesn't say who asked for it: without somebody it would have the rights of the settings.
+            asked = replace(old.report, id=new, owner=self.actor.person, actor=self.actor.identity)
+            await schedules.begin_report(asked, by)
         found = await schedules.occurrence(new)
         if found is None:
             raise Refusal(409, SCHEDULE_GONE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -29,7 +29,7 @@ from runtime.contract import (
     TaskKind,
     Terms,
 )
-from runtime.errors import Retryable, ToolRetry
+from runtime.errors import ToolRetry
 from runtime.http.errors import Refusal
 from runtime.text.naming import folded
 
@@ -75,7 +75,7 @@ class PreviewsApi(PartialApi):
         return await preview.made(await self._job(given, task, terms, old), self.actor)
 
     async def destinations(self, query: str = "", limit: int = 100) -> list[View]:
-        """Rooms that reports may go to, by name: those of accounts at work here, of every channel."""
+        """Rooms that reports may go to, by name: those that are served, of every channel."""
         await self._context.refresh()
         words, rooms = folded(query), await self._rooms_known()
         rows = [
@@ -83,8 +83,7 @@ class PreviewsApi(PartialApi):
             for room, name in sorted(rooms.items(), key=lambda one: (one[1].casefold(), str(one[0])))
         ]
         found = [(room, row) for room, row in rows if words in folded(row["name"]) or words in folded(row["address"])]
-        served = await self._served({(room.channel, room.account): room for room, _ in found})
-        return [row for room, row in found if (room.channel, room.account) in served][:limit]
+        return [row for room, row in found if self._schedules.serves(room)][:limit]
 
     # ----------------------------------------------------------------------------------------------- the pieces of it
 
@@ -162,16 +161,6 @@ class PreviewsApi(PartialApi):
             **{room: of_page(title) for room, title in titles.items()},
             **named,
         }
-
-    async def _served(self, accounts: Mapping[tuple[str, str], Address]) -> Collection[tuple[str, str]]:
-        """Accounts that are at work here, each looked for by a room of its own."""
-        return [account for account, room in accounts.items() if await self._is_served(room)]
-
-    async def _is_served(self, room: Address) -> bool:
-        try:
-            return await self._schedules.room_at(self._context.named(room)) is not None
-        except (ValueError, Retryable):
-            return False
 
     def _chart(self) -> Any:
         return (self._context.tools() or {}).get("chart")

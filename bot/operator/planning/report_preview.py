@@ -10,7 +10,8 @@ import asyncio
 import base64
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -42,6 +43,7 @@ from runtime.text.glyphs import clip
 
 PREVIEW_LIMIT: Final = timedelta(seconds=30)
 """For all of it: what a reader waits for who looks at a report."""
+PLACE_WAIT: Final = timedelta(seconds=5)
 PREVIEW_MAX_CHARS: Final = 40_000
 PREVIEWS_AT_ONCE: Final = 2
 ROUNDS_MAX: Final = 4
@@ -52,6 +54,7 @@ ONLY_FIGURES: Final = (
     "When the report is due, {tool} is called like any other tool."
 )
 TOO_SLOW: Final = "The preview took longer than {seconds:g} seconds, so it was stopped. Does the template loop?"
+OTHERS_LOOK: Final = "Others are looking at reports just now. Try again in a moment."
 NO_CHARTS: Final = f"{ERROR}charts can only be drawn while Signalbox runs."
 
 
@@ -89,7 +92,7 @@ class ReportPreview:
         with tempfile.TemporaryDirectory(prefix="signalbox-preview-") as folder:
             drawn = Drawn(Path(folder))
             try:
-                async with self.places, asyncio.timeout(PREVIEW_LIMIT.total_seconds()):
+                async with self._place(), asyncio.timeout(PREVIEW_LIMIT.total_seconds()):
                     text = await self._text(job, drawn, actor)
             except ModelFailed as error:
                 raise Refusal(422, str(error)).of_field(job.task.kind) from error
@@ -97,6 +100,19 @@ class ReportPreview:
                 words = TOO_SLOW.format(seconds=PREVIEW_LIMIT.total_seconds())
                 raise Refusal(422, words).of_field(job.task.kind) from error
             return {**_told(self.mask(text)), "charts": await asyncio.to_thread(drawn.pictures)}
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """One of the places, for which nobody waits long. Errors: Refusal 429."""
+        try:
+            async with asyncio.timeout(PLACE_WAIT.total_seconds()):
+                await self.places.acquire()
+        except TimeoutError:
+            raise Refusal(429, OTHERS_LOOK) from None
+        try:
+            yield
+        finally:
+            self.places.release()
 
     async def _text(self, job: Job, drawn: Drawn, actor: Actor) -> str:
         maker, turns = self.maker(job), list[Turn]()

@@ -15,12 +15,12 @@ import structlog
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.settings.live import LiveSettings
 from bot.operator.settings.outcomes import changed_outcomes
-from bot.operator.settings.reading import against_writing, live_of, takes_effect
+from bot.operator.settings.reading import against_writing, live_of, takes_effect, text_of
 from bot.operator.views import View
 from bot.settings.editing.diffs import holds_secret, unified
 from bot.settings.editing.documents import Add, Change, Move, Put, Remove, changed
 from bot.settings.editing.edits import Edit, EditVerb, Fault, changes_of
-from bot.settings.editing.file import FileChanged, SettingsText, read_settings_file, replace_file
+from bot.settings.editing.file import FileChanged, SettingsText, replace_file
 from bot.settings.editing.guards import Editor, objections, widened
 from bot.settings.editing.values import shown_toml
 from bot.settings.settings import Settings
@@ -265,7 +265,7 @@ async def _before(live: LiveSettings) -> Settings:
 def _read(live: LiveSettings) -> SettingsText:
     """Errors: Refusal 409 for a file that can't be changed from here."""
     try:
-        text = read_settings_file(live.current().file)
+        text = text_of(live.current())
         tomllib.loads(text.text)
     except ConfigError as error:
         raise Refusal(409, str(error)) from error

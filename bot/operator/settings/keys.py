@@ -76,14 +76,13 @@ class KeysApi(ChangesApi):
         if not usual and model != DEMO:
             raise Refusal(422, NO_USUAL)
         typed = str(fields.get("key", "") or "")
-        key = (
-            self._value(live, usual[0], typed)
-            if typed and usual
-            else await asyncio.to_thread(_found, live.current(), usual)
-        )
+        keep = fields.get("keep") == "yes"
+        if typed and usual:
+            key = self._value(live, usual[0], typed) if keep else _checked(typed)
+        else:
+            key = await asyncio.to_thread(_found, live.current(), usual)
         if usual and not key:
             raise Refusal(422, NO_KEY)
-        keep = fields.get("keep") == "yes"
         if keep and (against := await against_writing(live)):
             raise Refusal(409, against)
         told = await _tried(model, key)
@@ -135,8 +134,8 @@ class KeysApi(ChangesApi):
 
     def _value(self, live: LiveSettings, name: str, given: object) -> str:
         """The value, if it may be sealed under `name`. Errors: Refusal, which never repeats it."""
+        value = _checked(given if isinstance(given, str) else "")
         try:
-            value = checked_value(given if isinstance(given, str) else "")
             require_sealable(live.current().chain, name)
         except ConfigError as error:
             raise Refusal(422, str(error)) from None
@@ -154,6 +153,14 @@ class KeysApi(ChangesApi):
             await self._note_undone(names, "it could not be sealed")
             raise Refusal(409, str(error)) from None
         await self._tell(live, names, f"set the secret {names}", names)
+
+
+def _checked(given: str) -> str:
+    """The value without the blanks around it. Errors: Refusal, which never repeats it."""
+    try:
+        return checked_value(given)
+    except ConfigError as error:
+        raise Refusal(422, str(error)) from None
 
 
 async def _tried(model: str, key: str) -> str:

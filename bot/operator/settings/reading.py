@@ -57,13 +57,15 @@ class SettingsApi(PartialApi):
         words = search.casefold().split()
         rows = [row for row in await asyncio.to_thread(self._rows, now.settings, now.text) if is_found(row, words)]
         file = now.text.path if now.text else live.current().file
+        is_new = bool(now.text and now.text.is_new)
         return {
             "rows": [
                 {**row, "order": order, "area": area_of(row["name"]), "takes_effect": takes_effect(live, row["name"])}
                 for order, row in enumerate(rows)
             ],
             "areas": list(AREAS),
-            "file": str(file) if file else None,
+            "file": str(file) if file and not is_new else None,
+            "makes": str(file) if is_new else "",
             "digest": now.text.digest if now.text else "",
             "trouble": now.trouble,
             "unwritable": await against_writing(live),
@@ -104,7 +106,7 @@ class SettingsApi(PartialApi):
             "removes": number and takes_more(name.partition("[")[0]) and value_at(said, name) is not None,
             "about": _about(name),
             "tables": _tables_of(name, rows, now.settings, said) if listed else [],
-            "fields": [_field(live, one, rows.get(one), said, now.settings) for one in names],
+            "fields": [self._masked(_field(live, one, rows.get(one), said, now.settings)) for one in names],
             "file": str(now.text.path) if now.text else None,
             "digest": now.text.digest if now.text else "",
             "trouble": now.trouble,
@@ -113,6 +115,12 @@ class SettingsApi(PartialApi):
             "may_edit": self.actor.person.role is Role.OWNER,
             "provider": live.provider,
         }
+
+    def _masked(self, field: View) -> View:
+        """The text of the file as it stands there is for those who may edit it."""
+        if self.actor.person.role is Role.OWNER:
+            return field
+        return {**field, "in_file": self._context.mask(field["in_file"])}
 
     def _rows(self, settings: Settings, text: SettingsText | None) -> list[View]:
         lines = lines_of(text.text.replace("\r\n", "\n")) if text else {}
@@ -139,12 +147,17 @@ def live_of(api: PartialApi) -> LiveSettings:
     return live
 
 
+def text_of(settings: Settings) -> SettingsText:
+    """The file that these settings came from, or the one that the first change makes. Errors: ConfigError."""
+    return read_settings_file(settings.place, may_be_new=settings.file is None)
+
+
 async def settings_now(live: LiveSettings) -> Now:
     """Secrets are those that the process has: a look opens no sealed file."""
     current = live.current()
     try:
-        text = await asyncio.to_thread(read_settings_file, current.file) if current.file else None
-        tomllib.loads(text.text) if text else None
+        text = await asyncio.to_thread(text_of, current)
+        tomllib.loads(text.text)
     except ConfigError as error:
         return Now(current, None, str(error))
     except tomllib.TOMLDecodeError:
@@ -161,7 +174,7 @@ async def against_writing(live: LiveSettings) -> str:
     if not live.is_at_work:
         return "Only a running Signalbox changes settings."
     try:
-        text = await asyncio.to_thread(read_settings_file, live.current().file)
+        text = await asyncio.to_thread(text_of, live.current())
     except ConfigError as error:
         return str(error)
     nodes = await live.nodes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import sys
 from collections.abc import Sequence
@@ -98,7 +99,7 @@ class HealthApi(PartialApi):
                 "at": at(last.at) if last else None,
                 "findings": findings_told(last.findings, scrub) if last else [],
             },
-            "log": lines_told(ring().after(0, LogFilter(), BUNDLE_LINES), scrub) if ring else [],
+            "log": await asyncio.to_thread(_last_lines, ring(), scrub) if ring else [],
             "metrics": metrics_told(await self._context.health.metrics(), scrub),
         }
 
@@ -125,6 +126,11 @@ class HealthApi(PartialApi):
         if self._context.health.examination is None:
             raise Refusal(409, NO_DOCTOR)
         return self._context.health.examination()
+
+
+def _last_lines(ring: LogRing, scrub: Scrubber) -> list[dict[str, str]]:
+    """For the bundle: thousands of lines, each read and looked through, while the process goes on."""
+    return lines_told(ring.after(0, LogFilter(), BUNDLE_LINES), scrub)
 
 
 def node_view(one: NodeRow) -> View:

@@ -157,7 +157,9 @@ def _operators(
             is_at_work=True,
             provider=at.auth.page.called,
         ),
-        schedules=ScheduleOperations(engine.timetable, at.lookup.found, at.named, known.mask, at.called),
+        schedules=ScheduleOperations(
+            *(engine.timetable, at.lookup.found, at.named, known.mask, at.called, engine.couriers.serves)
+        ),
     )
 
 

@@ -33,6 +33,7 @@ class Why(StrEnum):
 
 
 EDITED: Final[Mapping[str, tuple[str, ...]]] = {
+    "": ("language",),
     "budgets": (
         *("day", "month", "person_day", "room_day", "agent_day", "agent_tokens_hour", "agent_calls_hour"),
         *("warn_at", "over", "unpriced", "hold"),
@@ -51,7 +52,9 @@ EDITED: Final[Mapping[str, tuple[str, ...]]] = {
     "agents[]": ("prompt", "model", "budget_day", "tokens_per_hour", "tool_calls_per_minute"),
     "access": ("default", "owners", "approvers", "self_approval", "rooms", "blocked", "bots", "bots_in_a_row"),
     "feedback": ("readers",),
-    "rooms[]": ("address", "attention", "people", "blocked", "busy", "prompt", "tools", "secrets", "personal"),
+    "rooms[]": (
+        *("address", "attention", "people", "blocked", "busy", "prompt", "tools", "secrets", "personal", "language"),
+    ),
     "sessions": ("busy", "freshness_hours", "rest_hours", "restore"),
     "operators": ("room", "after_seconds"),
     "schedules[]": (
@@ -160,6 +163,7 @@ ONLY_SHOWN: Final[Mapping[str, Why]] = {
     "log.": Why.OPERATION,
     "metrics.": Why.LISTENING,
     "telemetry.": Why.NETWORK,
+    "push.": Why.NETWORK,
 }
 """Settings that are only shown, with the reason; a name that ends with a dot stands for a whole table."""
 
@@ -169,7 +173,7 @@ NEVER_NAMED: Final = re.compile(
 )
 """Words that end the names of what never may be changed here."""
 
-EDITABLE: Final = frozenset(f"{table}.{name}" for table, names in EDITED.items() for name in names)
+EDITABLE: Final = frozenset(f"{table}.{name}".removeprefix(".") for table, names in EDITED.items() for name in names)
 REPEATED: Final = frozenset({"models", "rooms", "schedules", "policy"})
 """Lists of tables of which whole tables come and go; those of others are only changed."""
 ORDERED: Final = frozenset({"rooms", "policy"})

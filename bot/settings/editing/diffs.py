@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot.settings.editing.fields import FieldKind, all_fields
 from bot.settings.editing.statements import Statement, statements_of
-from bot.settings.editing.values import path_of
+from bot.settings.editing.values import path_of, shown_toml
 from bot.settings.faults import MASK, is_secret
 from bot.settings.sources import value_at
 from runtime.text.glyphs import visible
@@ -62,7 +62,8 @@ def _hidden(text: str, lines: list[str]) -> Iterator[tuple[int, str]]:
     for one in statements_of(text):
         if not one.is_header and _is_hidden(one, values):
             key = lines[one.first].partition("=")[0].rstrip()
-            yield one.first, f"{key} = {MASK}"
+            shown = _without_secrets(one.name, value_at(values, one.name))
+            yield one.first, f"{key} = {MASK if shown == MASK else shown_toml(shown)}"
             for number in range(one.first + 1, one.last + 1):
                 yield number, MASK
     for number, line in enumerate(lines):
@@ -72,6 +73,19 @@ def _hidden(text: str, lines: list[str]) -> Iterator[tuple[int, str]]:
 
 def _is_hidden(one: Statement, values: Mapping[str, Any]) -> bool:
     return any(holds_secret(name) and _holds_text(value_at(values, name)) for name in (one.name, *one.holds))
+
+
+def _without_secrets(name: str, value: Any) -> Any:
+    """A table on one line shows what changes beside a secret in it."""
+    if holds_secret(name) and _holds_text(value):
+        return MASK
+    match value:
+        case dict():
+            return {key: _without_secrets(f"{name}.{key.replace('.', '·')}", inner) for key, inner in value.items()}
+        case list() if value and all(isinstance(one, dict) for one in value):
+            return [_without_secrets(f"{name}[{number}]", inner) for number, inner in enumerate(value, 1)]
+        case _:
+            return value
 
 
 def _holds_text(value: object) -> bool:

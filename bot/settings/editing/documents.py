@@ -171,12 +171,21 @@ def _put_line(text: str, change: Put) -> str | None:
     statements, lines = statements_of(text), text.split("\n")
     table, _, key = change.name.rpartition(".")
     at = own_end(statements, table)
+    if at is None and not table:
+        return _first_line(text, change)
     if at is None:
         dotted = [one for one in statements if not one.is_header and one.name.startswith(f"{table}.")]
         if not dotted:
             return None
         at, key = dotted[-1].last + 1, change.name.removeprefix(f"{dotted[-1].table}.")
     return "\n".join([*lines[:at], *line_of(key, change.value), *lines[at:]])
+
+
+def _first_line(text: str, change: Put) -> str:
+    """Above the first table, and the comments right above that."""
+    heads, lines = [one for one in statements_of(text) if one.is_header], text.split("\n")
+    at = above(heads[0].first, lines) if heads else len(lines)
+    return "\n".join([*lines[:at], *line_of(change.name, change.value), *([""] if heads else []), *lines[at:]])
 
 
 def _put_section(text: str, change: Put) -> str | None:

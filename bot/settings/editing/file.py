@@ -13,7 +13,6 @@ from typing import Final
 from bot.secrets.disk import alone_in, flush_folder
 from runtime.errors import ConfigError
 
-NO_FILE: Final = "There is no settings file to write to. Make one with `signalbox init`, then start again."
 FILE_MAX_BYTES: Final = 4 << 20
 DRAFT_SUFFIX: Final = ".edited"
 """Ends the name of the file that is written before it takes the place of the settings."""
@@ -25,18 +24,22 @@ class FileChanged(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class SettingsText:
-    """Text of the file. `place` is the file itself, where `path` is a link to it."""
+    """Text of the file. `place` is the file itself, where `path` is a link to it. `is_new` is one that isn't there yet."""
 
     path: Path
     place: Path
     text: str
     digest: str
+    is_new: bool = False
 
 
-def read_settings_file(path: Path | None) -> SettingsText:
-    """Errors: ConfigError with words on what to do."""
-    if path is None:
-        raise ConfigError(NO_FILE)
+def read_settings_file(path: Path, *, may_be_new: bool = False) -> SettingsText:
+    """The text that is there; for a process that was started without a file (`may_be_new`), an empty one to begin with.
+
+    Errors: ConfigError with words on what to do.
+    """
+    if may_be_new and not (path.exists() or path.is_symlink()):
+        return SettingsText(path, path, "", digest_of(b""), is_new=True)
     place = _place_of(path)
     try:
         data = place.read_bytes()
@@ -60,6 +63,8 @@ def unwritable(place: Path) -> str:
             f"This process may not write into {folder}. Let its user do so (chown or chmod of the folder), "
             "or change the file there and then run: signalbox reload"
         )
+    if not place.exists():
+        return ""
     if not os.access(place, os.W_OK):
         return f"{place} is read-only for this process. Make it writable for its user, or change it there."
     if _is_mounted_alone(place):
@@ -70,12 +75,13 @@ def unwritable(place: Path) -> str:
 def replace_file(place: Path, digest: str, text: str, between: Callable[[], None] = lambda: None) -> str:
     """Put `text` in place of what has `digest`, whole or not at all, with the mode and the owner it had; the new digest.
 
+    A file that isn't there has the digest of an empty one, and is made for its owner alone.
     `between` is called when all is on the disk but the name. Errors: FileChanged, ConfigError with words.
     """
     data = text.encode("utf-8")
     try:
         with alone_in(place.parent):
-            if digest_of(place.read_bytes()) != digest:
+            if digest_of(place.read_bytes() if place.exists() else b"") != digest:
                 raise FileChanged(f"{place.name} was changed meanwhile.")
             _replace(place, data, between)
     except OSError as error:
@@ -84,15 +90,14 @@ def replace_file(place: Path, digest: str, text: str, between: Callable[[], None
 
 
 def _replace(place: Path, data: bytes, between: Callable[[], None]) -> None:
-    status = place.stat()
+    status = place.stat() if place.exists() else None
     fresh = place.with_name(f".{place.name}{DRAFT_SUFFIX}")
     fresh.unlink(missing_ok=True)  # a kill left it behind
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if (os.fstat(file.fileno()).st_uid, os.fstat(file.fileno()).st_gid) != (status.st_uid, status.st_gid):
-                os.fchown(file.fileno(), status.st_uid, status.st_gid)
-            os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
+            if status is not None:
+                _keep_owner(file.fileno(), status)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -102,6 +107,13 @@ def _replace(place: Path, data: bytes, between: Callable[[], None]) -> None:
         fresh.unlink(missing_ok=True)
         raise
     flush_folder(place.parent)
+
+
+def _keep_owner(descriptor: int, status: os.stat_result) -> None:
+    fresh = os.fstat(descriptor)
+    if (fresh.st_uid, fresh.st_gid) != (status.st_uid, status.st_gid):
+        os.fchown(descriptor, status.st_uid, status.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
 def _place_of(path: Path) -> Path:

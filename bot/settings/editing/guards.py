@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bot.secrets import model_keys
 from bot.settings.editing.documents import Add, Change, Put
 from bot.settings.editing.edits import Fault
 from bot.settings.editing.values import path_of
+from bot.settings.models.aliases import OWN_KEYS, by_name, first_of
+from bot.settings.models.tables import AnyModel
 from bot.settings.settings import Settings
 from bot.settings.sources import value_at
 from runtime.domain.routing import Attention
@@ -26,6 +28,9 @@ NOT_A_NAME: Final = "expected the name of a model, such as openai/gpt-4o-mini, a
 OF_A_PACKAGE: Final = 'a package brings the vendor "{vendor}", so it is chosen in the file.'
 KEY_OF_ANOTHER: Final = (
     "its {names} in the file belong to {before}. A key must not go to another vendor by this: change both in the file."
+)
+KEY_ELSEWHERE: Final = (
+    "a key would go to {where} by this, where it doesn't go now. Whoever looks after the file can write that there."
 )
 OWN_LOCK: Final = "you would shut yourself out. Have another owner do that."
 OWNER_LOCK: Final = "{who} is an owner. Take the role away first, under People."
@@ -43,11 +48,20 @@ class Editor:
     known: frozenset[str]
 
 
+class _Asked(NamedTuple):
+    """Place where a model is asked: the keys that are its own, empty for the vendor's usual one, and the address, empty for the vendor's."""
+
+    keys: tuple[object, ...]
+    vendor: str
+    api_base: str
+
+
 def objections(
     before: Settings, after: Settings, said: Mapping[str, Any], changes: Sequence[Change], editor: Editor
 ) -> list[Fault]:
     """Reasons against an edit whose settings are `after`. Both name people as they are stored. `said` is the file of before."""
-    return [*_of_models(said, changes), *_locked_out(before, after, editor), *_owners(before, after, editor)]
+    models = [*_of_models(said, changes)] or [*_keys_led_elsewhere(before, after)]
+    return [*models, *_locked_out(before, after, editor), *_owners(before, after, editor)]
 
 
 def name_faults(name: str, value: str, holder: Mapping[str, Any]) -> list[Fault]:
@@ -77,6 +91,28 @@ def _of_model(name: str, value: str, holder: Mapping[str, Any]) -> Iterator[Faul
     places = [place for place in OWN_PLACES if holder.get(place)]
     if places and model_keys.vendor(value) != model_keys.vendor(was):
         yield Fault(name, KEY_OF_ANOTHER.format(names=" and ".join(places), before=was or "another model"))
+
+
+def _keys_led_elsewhere(before: Settings, after: Settings) -> Iterator[Fault]:
+    """Models that would take a key to a vendor or an address where it doesn't go now, as one name may stand for another."""
+    old = {whom for _, whom in _asked(before)}
+    for name, whom in _asked(after):
+        if whom not in old and (whom.keys or whom.api_base):
+            yield Fault(name, KEY_ELSEWHERE.format(where=whom.api_base or whom.vendor or "another vendor"))
+
+
+def _asked(settings: Settings) -> Iterator[tuple[str, _Asked]]:
+    tables = by_name(settings.models)
+    first = first_of(settings.model, tables)
+    yield "model.name", _asked_at(first, first.name)
+    for number, table in enumerate(settings.models, 1):
+        one = tables[table.name]
+        yield f"models[{number}].model", _asked_at(one, one.model)
+
+
+def _asked_at(one: AnyModel, name: str) -> _Asked:
+    keys = tuple(getattr(one, place) for place in OWN_KEYS)
+    return _Asked(keys if any(keys) else (), model_keys.vendor(name), one.api_base)
 
 
 def _locked_out(before: Settings, after: Settings, editor: Editor) -> Iterator[Fault]:

@@ -43,6 +43,7 @@ from runtime.store.schema import agent_rooms, agents, runs, schedules, sessions,
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 from runtime.store.triggers.firing import happened
+from runtime.text.words import said_at
 
 USUAL: Final = "The usual agent"
 BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, Trigger.HAND_OVER, *FOR_SCHEDULES)
@@ -208,7 +209,9 @@ def _runs_ended(end: _End) -> Op[tuple[list[RunId], list[Ended], list[Address]]]
             yield ASK_STOP, {"run": run}
             continue
         one = OpenRun(RunId(run), state, SessionKey(session), Address.parse(address))
-        parked = yield from end_parked(one, words.cut(end.agent, end.reason), end.now, end.new_id)
+        with said_at(one.address):
+            text = words.cut(end.agent, end.reason)
+        parked = yield from end_parked(one, text, end.now, end.new_id)
         live += parked.live
         told += [*parked.told, one.address]
         over.append(Ended(one.id, parked.planned))
@@ -233,7 +236,8 @@ def _waiting_ended(end: _End) -> Op[list[Address]]:
                 said += 1
         if said:
             address = Address.parse(at)
-            text = words.left_open(end.agent, end.reason, said)
+            with said_at(address):
+                text = words.left_open(end.agent, end.reason, said)
             yield from _tell(end, address, text, conversations[address.whole_room])
             conversations[address.whole_room] += 1
             told.append(address)
@@ -249,7 +253,9 @@ def _schedules_ended(end: _End) -> Op[list[Address]]:
             row = Kept(*(yield OF_ID, {"occurrence": waiting})[0])
             yield from set_occurrence(row, OccurrenceEvent.FAIL, end.now, reason=f"{row.reason} {why}".strip())
         address = Address.parse(home)
-        text, origin = words.schedule_ended(name, end.agent, end.reason), f"schedule:{schedule}:{micros(end.now)}"
+        with said_at(address):
+            text = words.schedule_ended(name, end.agent, end.reason)
+        origin = f"schedule:{schedule}:{micros(end.now)}"
         new = NewDelivery(DeliveryId(end.new_id()), origin, 0, Kind.REPORT, address, Content(text))
         yield from enqueue(new, end.now)
         told.append(address)
@@ -261,7 +267,9 @@ def _rooms_told(end: _End) -> Op[list[Address]]:
     rooms = [Address.parse(row[0]) for row in (yield ROOMS_OF_AGENT, {"agent": end.agent})]
     whole = [room for room in rooms if room == room.whole_room]
     for room in whole:
-        yield from _tell(end, room, words.ended(end.agent, end.reason, USUAL), 0)
+        with said_at(room):
+            text = words.ended(end.agent, end.reason, USUAL)
+        yield from _tell(end, room, text, 0)
     return whole
 
 

@@ -18,6 +18,7 @@ from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, ends_with, 
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import children, modes, people, runs
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.text.words import said_at
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
 EVERY_MODE = (
@@ -103,7 +104,9 @@ def set_from_afar(
     """Set it from outside the room, which is told. `hand` is who does it for the person."""
     made = yield from set_mode(agent, address, mode, None, who, now, hand=hand)
     origin, fresh = f"mode:{new_id()}", DeliveryId(new_id())
-    told = NewDelivery(fresh, origin, 0, Kind.FINAL, address, Content(mode_set(made, address)))
+    with said_at(address):
+        text = mode_set(made, address)
+    told = NewDelivery(fresh, origin, 0, Kind.FINAL, address, Content(text))
     yield ADD_DELIVERY, delivery_row(told, now)
     return made
 

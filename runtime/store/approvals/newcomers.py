@@ -42,12 +42,12 @@ from runtime.store.common import (
     web_identity,
     whom,
 )
-from runtime.store.people.people import PERSON_NAMED, SET_ROLE, is_the_last_owner
+from runtime.store.people.people import PERSON_NAMED, SET_ROLE, end_invitations, is_the_last_owner
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, identities, pairings, people, signals
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.glyphs import seen
-from runtime.text.naming import alike
+from runtime.text.naming import alike, is_ours
 from runtime.text.words import said_at, say
 
 TOOL = "let in"
@@ -135,8 +135,9 @@ def called(name: str) -> str:
 
 
 def own(name: str) -> str:
-    """Claimed name, safe as our name: never an identity, since settings name people by those too."""
-    return " ".join(called(name).replace(":", " ").split())
+    """Claimed name, safe as our name: never an identity, since settings name people by those too. Empty for one of ours."""
+    safe = " ".join(called(name).replace(":", " ").split())
+    return "" if is_ours(safe) else safe
 
 
 def _about(signal: Signal, named: Callable[[Address], str], given: Collection[str]) -> Op[str]:
@@ -256,7 +257,7 @@ def known_as(
         return already
     rows = (yield PERSON_NAMED, {"n": name}) if name else []
     if rows:
-        who = yield from _promoted(person(rows[0][:3]), role)
+        who = yield from _promoted(person(rows[0][:3]), role, now)
     else:
         free = name or (yield from free_name(own(own_name) or identity, given))
         who = yield from new_person(free, Role.USER if role is None else role, now, new_id)
@@ -265,10 +266,12 @@ def known_as(
     return who
 
 
-def _promoted(who: Person, role: Role | None) -> Op[Person]:
+def _promoted(who: Person, role: Role | None, now: datetime) -> Op[Person]:
     if role is None or role is who.role or (who.role is Role.OWNER and (yield from is_the_last_owner(who))):
         return who
     yield SET_ROLE, {"n": who.name, "new_role": int(role)}
+    if who.role is Role.OWNER:
+        yield from end_invitations(who.name, who.name, now)
     return Person(who.id, who.name, role)
 
 

@@ -23,6 +23,7 @@ from runtime.store.protocol import Claim, NewDelivery, Recorded, Released, Taken
 from runtime.store.runs.steps import RUN_FACTS
 from runtime.store.schema import approvals, budgets, people, reservations, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.words import said_at
 
 HELD_FOR = (reservations.c.agent, reservations.c.room, reservations.c.person_id, reservations.c.micros)
 HELD = select(*HELD_FOR).where(reservations.c.run_id == bindparam("run"))
@@ -215,7 +216,9 @@ def _told(payer: Payer, counters: Sequence[Counter], at: Moment) -> Op[tuple[Add
         sums = f"{words.amount(counter.scope, counter.used)} of {words.amount(counter.scope, limit)}"
         yield from fact(at.now, kind, "", f"{counter.scope} {counter.subject}".strip(), sums)
         if level is Level.WARNED and counter.scope in CLOSE_TO_THEM:
-            text = words.warned(counter, limit, (yield from _name_of(counter)))
+            name = yield from _name_of(counter)
+            with said_at(payer.room):
+                text = words.warned(counter, limit, name)
             origin = f"budget:{counter.scope}:{counter.subject}:{micros(counter.ends_at)}"
             new = NewDelivery(DeliveryId(at.new_id()), origin, 0, Kind.REPORT, payer.room, Content(text))
             if (yield from enqueue(new, at.now)):

@@ -17,6 +17,7 @@ from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
 from runtime.store.sql.driver import Op, micros, moment
 from runtime.store.sql.upsert import insert
+from runtime.text.words import said_at
 
 PAIRING_COLUMNS = (
     pairings.c.identity,
@@ -141,7 +142,9 @@ def _paired(
     yield DROP_CODE, {"i": identity}
     yield from fact(now, "paired", actor, identity, f"{who.name}, {who.role.word}")
     there = Address.parse(address)
-    yield from told(pairing.welcome(who), there, now, new_id)
+    with said_at(there):  # whoever enters the code may read another language, and stand elsewhere
+        welcome = pairing.welcome(who)
+    yield from told(welcome, there, now, new_id)
     cards = yield from let_in_otherwise(Identity(identity), who, by, now, new_id)
     return Paired(who, Identity(identity), there, cards)
 

@@ -8,7 +8,7 @@ from typing import Final
 from runtime.contract import NewId, Person, Role
 from runtime.store.approvals.newcomers import free_name, own
 from runtime.store.common import ADD_IDENTITY, fact, names_of, new_person, web_identity, whom
-from runtime.store.people.people import SET_ROLE, is_the_last_owner
+from runtime.store.people.people import SET_ROLE, end_invitations, is_the_last_owner
 from runtime.store.protocol.people import Admission, Unadmitted
 from runtime.store.sql.driver import Op
 
@@ -76,6 +76,8 @@ def _with_role(who: Person, asked: Admission, now: datetime) -> Op[Person | Unad
     sets = asked.is_fresh and asked.sets
     if sets and role is not who.role and not (yield from _is_needed(who)):
         yield SET_ROLE, {"n": who.name, "new_role": int(role)}
+        if who.role is Role.OWNER:
+            yield from end_invitations(who.name, BY_PROVIDER, now)
         yield from fact(now, "role set", BY_PROVIDER, who.name, role.word)
     if asked.role is None:
         return Unadmitted.NO_ROLE

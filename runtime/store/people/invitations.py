@@ -20,6 +20,8 @@ from runtime.store.sql.driver import Op, micros, moment
 LISTED_FOR: Final = timedelta(days=30)
 """How long after its time an invitation is still listed, and its link still says why it doesn't work."""
 INVITATIONS_MOST: Final = 500
+NAMELESS: Final = "Guest"
+"""For whoever gave a name of which nothing is left."""
 
 INVITATION_COLUMNS = (
     invitations.c.id,
@@ -90,7 +92,7 @@ def join(
         return found
     if not (yield USE_INVITATION, {"h": digest(token), "at": micros(now)}):
         return Unjoined.USED  # at this very moment, by somebody else
-    who = yield from new_person((yield from free_name(own(name), given)), found.role, now, new_id)
+    who = yield from new_person((yield from free_name(own(name) or NAMELESS, given)), found.role, now, new_id)
     yield NOTE_JOINED, {"which": found.id, "who": who.id}
     yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id, "room": None}
     yield SET_LINK, {"n": who.name, "new_hash": digest(fresh)}

@@ -12,8 +12,16 @@ from runtime.contract import Person, PersonId, Role
 from runtime.contract.memory.facts import Scope, ScopeKind
 from runtime.store.common import fact, person, web_identity
 from runtime.store.memory.ending.owners import merge_memories
-from runtime.store.people.people import PERSON_NAMED, is_the_last_owner
-from runtime.store.people.roster import FORGET, FORGET_ABSENCE, FORGET_BUDGETS, FORGET_TRIES, FORGET_ZONE, locked_named
+from runtime.store.people.people import PERSON_NAMED, end_invitations, is_the_last_owner
+from runtime.store.people.roster import (
+    FORGET,
+    FORGET_ABSENCE,
+    FORGET_BUDGETS,
+    FORGET_TRIES,
+    FORGET_ZONE,
+    INVITED_BY_NEW_NAME,
+    locked_named,
+)
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.people import Merging
 from runtime.store.schema import (
@@ -141,6 +149,9 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
         return Unmoved.NOBODY
     if fault := (yield from _fault(who, other)):
         return fault
+    if other.role is not Role.OWNER:
+        yield from end_invitations(name, actor, now)
+    yield INVITED_BY_NEW_NAME, {"old": name, "new_name": into}
     yield FORGET_TRIES, {"who": who.id}
     yield FORGET, {"who": who.id}
     yield from _handed_over(who.id, other.id, now)

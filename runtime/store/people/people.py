@@ -12,8 +12,9 @@ from runtime.contract import Identity, NewId, Person, Role
 from runtime.domain.ids import digest
 from runtime.store.common import ADD_IDENTITY, NAMES, fact, new_person, person, web_identity
 from runtime.store.protocol import Known, Unmoved
-from runtime.store.schema import identities, people
-from runtime.store.sql.driver import Op
+from runtime.store.protocol.people import Ending
+from runtime.store.schema import identities, invitations, people
+from runtime.store.sql.driver import Op, micros
 
 DIGITS: Final = 11
 """Of the seconds at which a link for one use ends: the year 5138."""
@@ -33,6 +34,12 @@ REDEEM = (
     .where(people.c.link_hash == bindparam("old_hash"))
     .values(link_hash=bindparam("new_hash"))
     .returning(people.c.id, people.c.name)
+)
+END_INVITATIONS_OF = (
+    update(invitations)
+    .where(invitations.c.made_by == bindparam("by"), invitations.c.ended_at.is_(None))
+    .values(ending=Ending.REVOKED.value, ended_at=bindparam("at"))
+    .returning(invitations.c.id)
 )
 ONCE: Final = "once:"
 """Begins the stored hash of a link for one use, so that no cookie can carry such a token."""
@@ -81,8 +88,16 @@ def set_role(name: str, role: Role, actor: str, now: datetime) -> Op[Person | Un
     if role is not Role.OWNER and (yield from is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield SET_ROLE, {"n": name, "new_role": int(role)}
+    if who.role is Role.OWNER and role is not Role.OWNER:
+        yield from end_invitations(name, actor, now)
     yield from fact(now, "role set", actor, name, role.word)
     return Person(who.id, who.name, role)
+
+
+def end_invitations(name: str, actor: str, now: datetime) -> Op[None]:
+    """Revoke what somebody has invited with, as they lose the right to: else they would come back by a link of their own."""
+    for (which,) in (yield END_INVITATIONS_OF, {"by": name, "at": micros(now)}):
+        yield from fact(now, "invitation revoked", actor, which, f"{name} may invite nobody any more")
 
 
 def is_the_last_owner(who: Person, *, looks: bool = False) -> Op[bool]:

@@ -10,7 +10,7 @@ from runtime.contract import Person
 from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person
 from runtime.store.memory.ending.owners import forget_person
-from runtime.store.people.people import is_the_last_owner
+from runtime.store.people.people import end_invitations, is_the_last_owner
 from runtime.store.people.sessions import DROP_SESSIONS_OF
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
@@ -18,6 +18,7 @@ from runtime.store.schema import (
     budgets,
     feedback,
     identities,
+    invitations,
     pairing_tries,
     people,
     push_subscriptions,
@@ -35,6 +36,11 @@ PERSON_NAMED_LOCKED = (
     select(people.c.id, people.c.name, people.c.role).where(people.c.name == bindparam("n")).with_for_update()
 )
 RENAME = update(people).where(people.c.id == bindparam("who")).values(name=bindparam("new_name"))
+INVITED_BY_NEW_NAME = (
+    update(invitations)
+    .where(invitations.c.made_by == bindparam("old"), invitations.c.ended_at.is_(None))
+    .values(made_by=bindparam("new_name"))
+)
 SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_hash=None)
 FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
@@ -89,6 +95,7 @@ def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved
     if old != new and (yield PERSON_NAMED_LOCKED, {"n": new}):
         return Unmoved.TAKEN
     yield RENAME, {"who": who.id, "new_name": new}
+    yield INVITED_BY_NEW_NAME, {"old": old, "new_name": new}
     yield from fact(now, "person renamed", actor, new, f"was {old}")
     return Person(who.id, new, who.role)
 
@@ -118,6 +125,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
     for (task,) in (yield END_TASKS, {"who": who.id, "why": f"{name} was removed.", "at": micros(now)}):
         yield from fact(now, "task drop", actor, task, f"{name} was removed")
+    yield from end_invitations(name, actor, now)
     yield from forget_person(who.id, actor, now)
     for forget in (
         FORGET_TRIGGERS,

@@ -29,7 +29,7 @@ from runtime.store.runs.run_begin import requester_of
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.schema import nodes, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.text.words import say
+from runtime.text.words import said_at, say
 
 AT_ONCE: Final = 20
 LIVE = select(nodes.c.id).where(is_word(nodes.c.state, "live"))
@@ -89,16 +89,19 @@ def end_compacting(of: Compacting, node: NodeId, summary: Summary | None, usage:
     if not rows:
         return False
     address, message, who = rows[0]
-    text = say(context_views.NOTHING)
+    room, text = Address.parse(address), ""
     if summary and of.run:
         kept = yield from keep_summary(of.run, None, summary, usage, at)
         count = yield TURNS_OF, {"s": of.session, "since": summary.since, "upto": summary.upto}
-        text = say(context_views.FAILED)
         if kept:
-            told = summary.kind.value, summary.tokens_before, summary.tokens_after
-            text = context_views.condensed(int(count[0][0]), *told)
+            with said_at(room):
+                text = context_views.condensed(
+                    *(int(count[0][0]), summary.kind.value, summary.tokens_before, summary.tokens_after)
+                )
             yield from fact(at.now, "condensed", who, of.signal, f"up to turn {summary.upto}")
     origin, fresh = f"condensed:{of.signal}", DeliveryId(at.new_id())
-    new = NewDelivery(fresh, origin, 0, Kind.FINAL, Address.parse(address), Content(text), reply_to=message)
+    with said_at(room):
+        text = text or say(context_views.FAILED if summary and of.run else context_views.NOTHING)
+    new = NewDelivery(fresh, origin, 0, Kind.FINAL, room, Content(text), reply_to=message)
     yield ADD_DELIVERY, delivery_row(new, at.now)
     return True

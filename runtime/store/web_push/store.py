@@ -21,9 +21,8 @@ from runtime.store.schema import deliveries
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.web_push import subscriptions as browsers
-from runtime.store.web_push.subscriptions import ANY_BROWSER, MARKED, Browser
+from runtime.store.web_push.subscriptions import ANY_BROWSER, MARKED, Browser, subject_of
 
-QUESTION_SUBJECT: Final = "question:"
 MENTION_SUBJECT: Final = "said:"
 MENTION_LIFE: Final = timedelta(minutes=10)
 """Age at which a message that names somebody is no news any more."""
@@ -61,10 +60,6 @@ class ToTell:
     browser: Browser
     questions: Sequence[OpenQuestion]
     mentions: Sequence[Mention]
-
-
-def subject_of(question: str) -> str:
-    return f"{QUESTION_SUBJECT}{question}"
 
 
 def to_tell(rights: Rights, now: datetime) -> Op[list[ToTell]]:
@@ -130,17 +125,17 @@ class WebPushStore(Base):
     async def here(self, who: PersonId, within: timedelta | None, questions: Sequence[str]) -> None:
         """Somebody looks at the page for so long, or no longer; with the `questions` that they have seen there."""
         now = self.now()
-        until, seen = now + within if within else None, [*map(subject_of, questions)]
-        await self._driver.write(lambda: browsers.here(who, until, seen, now))
+        until = now + within if within else None
+        await self._driver.write(lambda: browsers.here(who, until, questions, now))
 
     async def to_tell(self, rights: Rights) -> list[ToTell]:
         now = self.now()
         return await self._driver.read(lambda: to_tell(rights, now))
 
     async def sweep(self, duty: Duty) -> None:
-        """Forget browsers whose sign-in ended."""
+        """Forget browsers whose sign-in ended, and marks that nobody needs any more."""
         now = self.now()
-        if await self._driver.read(lambda: browsers.any_signed_out(now)):
+        if await self._driver.read(lambda: browsers.any_to_sweep(now)):
             await self._driver.write(lambda: browsers.sweep(duty, now))
 
     async def begin_telling(self, duty: Duty, browser: str, subject: str) -> bool:

@@ -14,9 +14,10 @@ from runtime.store.common import add, fact, held, person, put
 from runtime.store.logins.rows import SESSION_LOGIN
 from runtime.store.people.sessions import SESSION_LIFE
 from runtime.store.protocol import Duty
-from runtime.store.schema import identities, logins, people, push_marks, push_subscriptions
-from runtime.store.sql.driver import Op, micros
+from runtime.store.schema import approvals, identities, logins, people, push_marks, push_subscriptions
+from runtime.store.sql.driver import Op, is_word, micros
 
+QUESTION_SUBJECT: Final = "question:"
 BROWSERS_A_PERSON: Final = 20
 BROWSERS_MOST: Final = 2_000
 """Browsers that are looked through at once."""
@@ -38,6 +39,7 @@ _its_session: ColumnElement[bool] = or_(
 SIGNED_IN: Final = exists().where(_owner.c.id == push_subscriptions.c.person_id, _its_session)
 ANY_BROWSER = select(push_subscriptions.c.id).limit(1)
 ANY_SIGNED_OUT = select(push_subscriptions.c.id).where(~SIGNED_IN).limit(1)
+ANY_OLD_MARK = select(push_marks.c.subscription).where(push_marks.c.at < bindparam("before")).limit(1)
 DROP_SIGNED_OUT = delete(push_subscriptions).where(~SIGNED_IN)
 DROP_LOST_MARKS = delete(push_marks).where(
     or_(
@@ -56,8 +58,10 @@ DROP_BROWSER = (
     .where(push_subscriptions.c.id == bindparam("of"))
     .returning(push_subscriptions.c.person_id)
 )
-DROP_OWN_BROWSER = delete(push_subscriptions).where(
-    push_subscriptions.c.id == bindparam("of"), push_subscriptions.c.person_id == bindparam("who")
+DROP_OWN_BROWSER = (
+    delete(push_subscriptions)
+    .where(push_subscriptions.c.id == bindparam("of"), push_subscriptions.c.person_id == bindparam("who"))
+    .returning(push_subscriptions.c.id)
 )
 DROP_MARKS = delete(push_marks).where(push_marks.c.subscription == bindparam("of"))
 SET_HERE = (
@@ -101,6 +105,9 @@ WENT_WRONG = (
 )
 
 
+IS_ASKED = select(approvals.c.id).where(approvals.c.id == bindparam("id"), is_word(approvals.c.state, "pending"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browser:
     """A browser of a person that is told what waits for them. `is_looking`: they look at the page right now."""
@@ -129,7 +136,10 @@ def of_person(who: PersonId) -> Op[list[str]]:
 
 def keep(name: str, who: PersonId, session: str, sealed: str, now: datetime) -> Op[None]:
     """Keep a browser, or its new keys. The oldest ones of somebody who has too many go."""
-    mine = [one for one in (yield from of_person(who)) if one != name]
+    every = yield from of_person(who)
+    if name not in every:
+        yield DROP_MARKS, {"of": name}  # what somebody else was told in this browser, this person wasn't
+    mine = [one for one in every if one != name]
     for old in mine[BROWSERS_A_PERSON - 1 :]:
         yield from drop(old)
     row = {"id": name, "person_id": who, "session": session, "sealed": sealed, "made_at": micros(now)}
@@ -143,15 +153,21 @@ def drop(name: str) -> Op[bool]:
 
 
 def drop_own(name: str, who: PersonId) -> Op[None]:
-    yield DROP_OWN_BROWSER, {"of": name, "who": who}
+    if (yield DROP_OWN_BROWSER, {"of": name, "who": who}):
+        yield DROP_MARKS, {"of": name}
+
+
+def subject_of(question: str) -> str:
+    return f"{QUESTION_SUBJECT}{question}"
 
 
 def here(who: PersonId, until: datetime | None, seen: Sequence[str], now: datetime) -> Op[None]:
-    """A person looks at the page, or no longer does; what they have `seen` there needs no telling."""
+    """A person looks at the page, or no longer does; the questions that they have `seen` there need no telling."""
     rows = yield SET_HERE, {"who": who, "until": micros(until) if until else 0}
-    for (browser,) in rows:
-        for subject in seen:
-            yield MARK, {"subscription": browser, "subject": subject, "at": micros(now)}
+    for question in seen if rows else ():
+        if (yield IS_ASKED, {"id": question}):  # what nobody asked needs no mark, and could be without end
+            for (browser,) in rows:
+                yield MARK, {"subscription": browser, "subject": subject_of(question), "at": micros(now)}
 
 
 def due(now: datetime) -> Op[list[Browser]]:
@@ -169,8 +185,9 @@ def due(now: datetime) -> Op[list[Browser]]:
     ]
 
 
-def any_signed_out(now: datetime) -> Op[bool]:
-    return bool((yield ANY_SIGNED_OUT, since(now)))
+def any_to_sweep(now: datetime) -> Op[bool]:
+    """True if a sign-in has ended, or marks are older than any question waits."""
+    return bool((yield ANY_SIGNED_OUT, since(now)) or (yield ANY_OLD_MARK, {"before": micros(now - MARK_LIFE)}))
 
 
 def sweep(duty: Duty, now: datetime) -> Op[None]:

@@ -8,10 +8,10 @@ So kills and repeats are those of any run, and nothing is remembered in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from runtime.contract import CallKey, Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
+from runtime.contract import CallKey, Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, Turn, no_probe
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
 from runtime.domain.goals.harness import harness_words
@@ -45,6 +45,9 @@ class GoalModel:
         self._probe = probe
         self._called = name
         self._before = before
+
+    def recall(self, turns: Sequence[Turn]) -> None:
+        """No call is judged by what was called before."""
 
     def is_fixed(self, call: str) -> bool:
         """Only its own bookkeeping: what pieces are told may stem from anywhere."""

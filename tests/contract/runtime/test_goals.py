@@ -137,6 +137,17 @@ async def test_a_pass_in_any_of_its_forms_ends_the_goal(stage: Stage, said: str)
     assert screen[-1] == "**Goal met** after 1 turn: Say 7\n\n7"
 
 
+async def test_one_goal_meets_each_kind_of_verdict_and_ends_at_the_first_that_passes(any_stage: Stage) -> None:
+    """Scenario 57, in one goal: fail, fail, fail as it says, pass."""
+    model = Scripted(["5", "PASSABLE", "6", " ", "8", FAILED, "7", "**PASS**", "never asked for"])
+    process = await process_of(any_stage, model)
+    async with process.running():
+        await command(process, VERIFIED)
+        await agree(process)
+    assert (await any_stage.screen())[-1].startswith("**Goal met** after 4 turns: Say 7\n\n7")
+    assert model.left == 1
+
+
 ALLOWED: Final = [Rule(Ruling.ALLOW, "goal_set")]
 POINTS: Final = (
     "step-recorded",

@@ -156,11 +156,13 @@ async def test_one_answer_marks_five_times_at_most(stage: Stage) -> None:
         (react(), Features(edits=True), "can't be marked with emoji here"),
         (react(), Features(edits=True, reacts=lambda _: "Not this one."), "Not this one."),
         (edit("last"), Features(), "can't be changed here once they are shown"),
+        (react(), None, "Another process of Signalbox serves this room"),
+        (edit("last"), None, "Another process of Signalbox serves this room"),
         (edit("last"), PAGE, "No message of this conversation has that name."),
         (edit("last", " "), PAGE, "Give a text of at most 1,800 characters."),
         (edit("last", "x" * 1_801), PAGE, "Give a text of at most 1,800 characters."),
         (edit(""), PAGE, "Name the message"),
     ],
 )
-async def test_what_cannot_be_changed_is_told(stage: Stage, call: Call, features: Features, told: str) -> None:
+async def test_what_cannot_be_changed_is_told(stage: Stage, call: Call, features: Features | None, told: str) -> None:
     assert told in (await answered(stage, call, features=features))[0]

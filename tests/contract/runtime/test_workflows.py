@@ -35,6 +35,7 @@ from runtime.contract import (
     Task,
     TaskKind,
     ToolTurn,
+    no_probe,
 )
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
@@ -246,6 +247,28 @@ async def test_a_call_that_takes_longer_than_its_step_may_is_cut(stage: Stage) -
     async with process.running():
         await command(process, "workflow", "slow")
         await process.rest()
+    told = (await stage.rows("SELECT result FROM steps WHERE tool = 'look'"))[0][0]
+    assert told == "error: look did not end within 0.01 seconds and was stopped."
+
+
+@pytest.mark.parametrize("point", ["step-recorded", "tool-marked"])
+async def test_the_time_of_a_step_holds_for_a_call_that_a_kill_left_open(stage: Stage, point: str) -> None:
+    async def hangs(_: Mapping[str, Json]) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    text = 'name = "slow"\nsteps = [{ name = "look", tool = "look", seconds = 10, on_error = "skip" }]'
+    one = flow(text)
+    short = replace(one, steps=(replace(one.steps[0], seconds=0.01),))  # type: ignore[arg-type]  # nobody waits that long
+    look = fake_tool("look", Effect.READ, hangs)
+    for probe in (crash_at(point, 2), no_probe):  # the first call is that of the workflow's beginning
+        process = await process_with(stage, text, look, probe=probe)
+        process.agent._reporter = LateReporters(stage.clock, flows=lambda: {one.name: short})
+        process.gate = replace_gate(process, short)
+        if probe is not no_probe:
+            await command(process, "workflow", "slow")
+            await process.until_crash()
+    await process.answer_all()
     told = (await stage.rows("SELECT result FROM steps WHERE tool = 'look'"))[0][0]
     assert told == "error: look did not end within 0.01 seconds and was stopped."
 

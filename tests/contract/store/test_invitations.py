@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from runtime.contract import Person, Role
 from runtime.domain.approvals import ApprovalState
 from runtime.store.logins.rows import NewGrant
@@ -80,6 +82,32 @@ async def test_an_invitation_that_is_over_says_why(stage: Stage) -> None:
     assert await stage.audit("invitation revoked") == [("Ada", made.id, "")]
 
 
+@pytest.mark.parametrize("how", ["removed", "demoted", "merged"])
+async def test_who_may_invite_nobody_any_more_leaves_no_way_back(stage: Stage, how: str) -> None:
+    """An invitation is a way in, for a month: with the rights of whoever made it, it ends."""
+    people = stage.store.people
+    await people.add_person("Eve", Role.OWNER, [], actor="Ada")
+    _, token = await people.make_invitation(Role.OPERATOR, DAY, actor="Eve")
+    await people.rename("Eve", "Mallory", actor="Eve")
+    if how == "removed":
+        await people.remove("Mallory", actor="Ada")
+    elif how == "demoted":
+        await people.set_role("Mallory", Role.USER, actor="Ada")
+    else:
+        await people.merge("Mallory", "Uma", actor="Ada")
+    assert await people.join_by(token, "Eve") is Unjoined.REVOKED
+
+
+async def test_an_invitation_stays_while_whoever_made_it_is_an_owner(stage: Stage) -> None:
+    people = stage.store.people
+    await people.add_person("Eve", Role.OWNER, [], actor="Ada")
+    made, _ = await people.make_invitation(Role.OPERATOR, DAY, actor="Eve")
+    await people.set_role("Eve", Role.OWNER, actor="Ada")
+    await people.rename("Eve", "Eva", actor="Ada")
+    await people.merge("Eva", "Ada", actor="Ada")
+    assert [(one.id, one.made_by, one.ending) for one in await people.invitations()] == [(made.id, "Ada", Ending.NONE)]
+
+
 async def test_old_invitations_go_with_the_next_one(stage: Stage) -> None:
     await invited(stage)
     stage.clock.advance(hours=24 * 32)
@@ -93,6 +121,14 @@ async def test_whoever_joins_gets_nobody_elses_name(stage: Stage) -> None:
         joined = await stage.store.people.join_by(token, name, given=given)
         assert isinstance(joined, Joined)
         assert joined.person.name.replace("\u0410", "A") == called
+
+
+async def test_nobody_joins_without_a_name_or_under_one_of_ours(stage: Stage) -> None:
+    for name, called in ((":", "Guest"), ("settings", "Guest 2"), ("telegram:7", "telegram 7")):
+        _, token = await invited(stage)
+        joined = await stage.store.people.join_by(token, name)
+        assert isinstance(joined, Joined)
+        assert joined.person.name == called
 
 
 async def test_somebody_who_waits_is_let_in_by_a_button(stage: Stage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from bot.push.routes import NO_LIBRARY, NO_SESSION, TURNED_OFF, PushRoutes
 from bot.push.vapid import BAD_BROWSER, BrowserAddress, Vapid
+from bot.settings.sections.web_push import PushSection
 from runtime.contract import Role
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import digest
@@ -21,12 +23,14 @@ from runtime.http.authentication import SecondLayer
 from runtime.http.guard import install
 from runtime.store.web_push.subscriptions import Browser
 from tests.contract.store.stage import ADA, SHELL, Stage
-from tests.fakes.push_service import FakeBrowser, padded
+from tests.fakes.push_service import FakeBrowser, padded, unpadded
 from tests.unit.bot.fake_store import FakeStore, context_of
 
 SEALER: Final = Sealer(b"k" * 32)
 LINK: Final = "a-link-of-ada"
 ENDPOINT: Final = "https://push.example.org/wpush/v2/abc"
+NO_POINT: Final = "BA" + "BA" * 42 + "A"
+"""As long as a key, but no point of the curve: nothing can be sealed for it."""
 Made = Callable[[], Vapid] | None
 Client = TestClient[web.Request, web.Application]
 
@@ -83,6 +87,15 @@ async def test_every_node_has_the_same_key_and_another_seal_makes_another_one() 
     assert vapid().public_key != Vapid(Sealer(b"x" * 32), "").public_key
 
 
+@pytest.mark.parametrize("subject", ["mailto:ops@box", "https://box.example.org/contact"])
+def test_whoever_the_settings_name_is_named_to_push_services(subject: str) -> None:
+    given = PushSection(enabled=True, subject=subject)
+    proof = Vapid(SEALER, given.subject).proof(
+        FakeBrowser("phone", ENDPOINT).address, datetime(2026, 11, 1, tzinfo=UTC)
+    )
+    assert proof["Authorization"].startswith("vapid t=")
+
+
 async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage: Stage) -> None:
     parked = await stage.park(SHELL)
     async with served(stage) as client:
@@ -90,7 +103,7 @@ async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage:
         await client.post("/api/push/here", json={"here": True, "seen": []})
         (one,) = await stage.store.web_push.to_tell(Rights())
         assert one.browser.is_looking
-        await client.post("/api/push/here", json={"here": False, "seen": [*parked.approvals, 7]})
+        await client.post("/api/push/here", json={"here": False, "seen": [*parked.approvals, 7, "\0", "\ud800"]})
         assert await stage.store.web_push.to_tell(Rights()) == []
         await client.post("/api/push/browsers/drop", json={"endpoint": ENDPOINT})
     assert not await stage.store.web_push.any_browser()
@@ -102,10 +115,19 @@ async def test_what_was_seen_and_who_looks_is_noted_and_a_browser_dropped(stage:
         {"endpoint": "http://push.example.org/x"},
         {"endpoint": "https://ada@push.example.org/x"},
         {"endpoint": "https://push.example.org/" + "x" * 1_000},
+        {"endpoint": "https://[2001:db8::1]/x"},
+        {"endpoint": "https://push.example.org:port/x"},
         {"endpoint": 7},
+        {"endpoint": "https://push.example.org:99999/x"},
+        {"endpoint": "https://push.example.org:abc/x"},
+        {"endpoint": "https://push.example.org:0/x"},
+        {"endpoint": "https://[::1/x"},
+        {"endpoint": "https://pu sh.example.org/x"},
+        {"keys": {"p256dh": unpadded(b"\x04" + b"\x01" * 64), "auth": unpadded(b"a" * 16)}},
         {"keys": None},
         {"keys": {"p256dh": "BAAA", "auth": "AAAA"}},
         {"keys": {"p256dh": "é", "auth": "AAAA"}},
+        {"keys": {"p256dh": NO_POINT, "auth": "A" * 22}},
     ],
 )
 async def test_what_is_no_browser_is_refused(stage: Stage, change: dict[str, Any]) -> None:

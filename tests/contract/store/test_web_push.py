@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,9 +22,9 @@ from runtime.domain.ids import digest
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.guard.sealing import Sealer
 from runtime.policy.terms import Terms
-from runtime.store.web_push.subscriptions import BROWSERS_A_PERSON, TELL_TRIES_MAX, Browser
+from runtime.store.web_push.subscriptions import BROWSERS_A_PERSON, MARK_LIFE, TELL_TRIES_MAX, Browser
 from tests.contract.store.stage import ADA, OTTO, ROOM, SHELL, UMA, VERA, WRITE, Parked, Stage
-from tests.fakes.push_service import FakeBrowser, PushService, push_service
+from tests.fakes.push_service import FakeBrowser, PushService, push_service, unpadded
 
 SEALER = Sealer(b"k" * 32)
 SUBJECT = "mailto:ops@example.org"
@@ -151,6 +152,24 @@ async def test_nobody_is_told_who_looks_at_the_page_nor_of_what_they_saw_there(t
     assert [one["link"] for one in phone.told] == [link_of(later)]
 
 
+async def test_what_nobody_asked_leaves_no_mark(told: Told) -> None:
+    await told.browser(ADA)
+    who = await told.person(ADA)
+    await told.stage.store.web_push.here(who.id, None, [f"nothing{n}" for n in range(100)])
+    assert await told.stage.rows("SELECT subject FROM push_marks") == []
+
+
+async def test_what_somebody_was_told_in_a_browser_the_next_one_there_wasnt(told: Told) -> None:
+    """Two people who share a browser, one after the other: its subscription stays the same."""
+    phone, otto = await told.browser(ADA), await told.person(OTTO)
+    await told.stage.park(SHELL)
+    await told.look()
+    await told.stage.store.people.set_link(otto.name, "link-otto", actor="test")
+    await told.keep(otto, phone.address, "link-otto")
+    await told.look()
+    assert len(phone.told) == 2
+
+
 async def test_who_stops_looking_without_a_word_is_told_after_a_while(told: Told) -> None:
     phone, who = await told.browser(ADA), await told.person(ADA)
     await told.stage.store.web_push.here(who.id, timedelta(seconds=45), [])
@@ -192,13 +211,24 @@ async def test_a_message_that_names_somebody_is_told_to_those_who_read_its_conve
     await told.look()
     await told.look()
     assert [(one["kind"], one["title"], one["link"]) for one in phone.told] == [
-        ("mention", "You were mentioned.", f"/#r1/{said}.0")
+        ("mention", "You were mentioned.", f"/#r1/{said}.1")
     ]
     assert other.told == []  # she doesn't read that room
     told.stage.clock.advance(seconds=11 * 60)
     await told.browser(OTTO, "otto")
     await told.look()
     assert len(phone.told) == 1
+
+
+async def test_the_link_about_a_message_leads_to_it(told: Told) -> None:
+    phone = await told.browser(ADA)
+    await told.stage.enqueue("Over to you, @ada.")
+    await told.stage.drain()
+    await told.look()
+    [one] = phone.told
+    room, _, entry = one["link"].removeprefix("/#").partition("/")
+    view = await told.stage.store.history.view(replace(ROOM, room=room), around=entry)
+    assert [shown.id for shown in view.entries] == [entry]
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -275,6 +305,19 @@ async def test_a_browser_may_be_dropped_by_its_person_alone(told: Told) -> None:
     assert await told.left() == 0
 
 
+async def test_what_was_told_long_ago_and_what_a_browser_was_told_that_is_gone_is_not_kept(told: Told) -> None:
+    phone, desk = await told.browser(ADA), await told.browser(ADA, "desk", token="link-1")
+    await told.stage.park(SHELL)
+    await told.look()
+    assert [len(one.told) for one in (phone, desk)] == [1, 1]
+    await told.stage.store.web_push.drop_browser(digest(desk.endpoint), (await told.person(ADA)).id)
+    assert await told.stage.rows("SELECT subscription FROM push_marks") == [(digest(phone.endpoint),)]
+    told.stage.clock.advance(seconds=(MARK_LIFE + MONTH).total_seconds())
+    await told.look()
+    assert await told.stage.rows("SELECT subscription FROM push_marks") == []
+    assert await told.left() == 1, "nobody has signed out"
+
+
 async def test_a_person_has_so_many_browsers_at_most(told: Told) -> None:
     who = await told.person(ADA)
     await told.browser(ADA)
@@ -292,3 +335,33 @@ async def test_an_address_that_only_another_key_opens_is_given_up(told: Told) ->
     await told.stage.park(SHELL)
     await told.look()
     assert (len(phone.told), await told.left()) == (1, 1)
+
+
+async def test_keys_that_no_browser_has_keep_nobody_else_from_being_told(told: Told) -> None:
+    """A row may hold what libraries fail at: 65 bytes that are no point of the curve, or a port that is none."""
+    phone, who = await told.browser(ADA), await told.person(ADA)
+    good, wrong = phone.address, unpadded(b"\x04" + b"\x01" * 64)
+    for endpoint, point in (("/bad", wrong), (":99999/port", good.p256dh), (":abc/port", good.p256dh)):
+        text = json.dumps({"endpoint": f"https://push.example.org{endpoint}", "p256dh": point, "auth": good.auth})
+        sealed = SEALER.seal(text, Browser.about_of(digest(endpoint)))
+        await told.stage.store.web_push.keep_browser(digest(endpoint), who.id, digest("link-1"), sealed)
+    await told.stage.park(SHELL)
+    await told.look()
+    assert len(phone.told) == 1
+    assert await told.left() == 1
+
+
+async def test_a_fault_of_ours_puts_one_browser_off_and_ends_nothing(told: Told) -> None:
+    await told.browser(ADA)
+    await told.stage.park(SHELL)
+    telling, duty = told.telling(killing_by(ZeroDivisionError)), await told.stage.duty(TELL_ROLE)
+    (one,) = await told.stage.store.web_push.to_tell(Rights())
+    await telling._kept(duty, one)
+    assert await told.stage.rows("SELECT tries, due_at > 0 FROM push_subscriptions") == [(1, True)]
+
+
+def killing_by(error: type[Exception]) -> Probe:
+    def probe(_: str) -> None:
+        raise error
+
+    return probe

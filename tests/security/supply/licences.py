@@ -39,6 +39,8 @@ EXCEPTIONS: Final[Mapping[str, tuple[str, str]]] = {
         "LGPL-3.0-only",
         "a library that is installed beside ours, used as it is; anybody may replace it",
     ),
+    "py-vapid": ("MPL-2.0", "the extra push alone, used as it is"),
+    "pywebpush": ("MPL-2.0", "the extra push alone, used as it is"),
     "pywin32": ("PSF-2.0 AND LGPL-2.1-or-later", "Windows alone; the LGPL is that of a part that nobody here imports"),
     "tqdm": ("MPL-2.0 AND MIT", "comes with LiteLLM's SDK of OpenAI, used as it is"),
 }

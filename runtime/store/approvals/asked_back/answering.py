@@ -34,6 +34,7 @@ from runtime.store.runs.steps import model_step
 from runtime.store.runs.turns import frozen
 from runtime.store.schema import asked_back, nodes, runs, sessions
 from runtime.store.sql.driver import Op, is_word
+from runtime.text.words import said_at
 
 AT_ONCE: Final = 20
 LIVE = select(nodes.c.id).where(is_word(nodes.c.state, "live"))
@@ -118,7 +119,9 @@ def end(
     yield from fact(at.now, "asked back failed" if failed else "asked back answered", by, approval.id, failed)
     after = replace(approval, card=with_answer(approval.card, asked.number, text, failed))
     rooms = yield from keep(after, rights, at.now, at.new_id)
-    for ordinal, told in enumerate(in_whole(after, asked.number) if text else ()):
+    with said_at(approval.address):
+        whole = [*in_whole(after, asked.number)] if text else []
+    for ordinal, told in enumerate(whole):
         origin = f"asked-back:{approval.id}:{asked.number}"
         new = NewDelivery(DeliveryId(at.new_id()), origin, ordinal, Kind.FINAL, approval.address, Content(told))
         yield ADD_DELIVERY, delivery_row(new, at.now)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.accounts.lookup import RoomLookup
+from bot.accounts.lookup import CONNECT_TIMEOUT, RoomLookup
 from bot.accounts.naming import Accounts, Known
+from bot.operator.client import connected
 from runtime.contract import Address, Connection, ConnectionStatus, Role, RunId, SessionKey, ToolContext
 from runtime.errors import Retryable, StoreError, ToolRetry
 from tests.unit.bot.accounts.test_accounts_at_work import Chat, Late, Running, running, settings_in
@@ -181,6 +182,17 @@ async def test_a_refused_token_is_told_to_whoever_names_its_room(tmp_path: Path)
             await post(process, "fake:b/desk")
         with pytest.raises(ToolRetry, match="No account here matches 'fake:nobody/desk'"):
             await post(process, "fake:nobody/desk")
+
+
+async def test_rooms_that_reports_may_go_to_are_listed_at_once_while_an_account_connects(tmp_path: Path) -> None:
+    wish = {"name": "news", "to": ["fake:b/desk"], "prompt": "What is new?", "when": "daily at 9"}
+    async with running(tmp_path, first := Late("b", "B1")) as process, connected(process.control) as api:
+        first.told.set()
+        await api.add_schedule(wish)
+    async with running(tmp_path, Late("b", "B1")) as process, connected(process.control) as api:
+        async with asyncio.timeout(CONNECT_TIMEOUT.total_seconds() / 2):
+            rows = await api.destinations("desk")
+        assert [row["address"] for row in rows] == ["fake:b/desk"]
 
 
 async def post(process: Running, to: str) -> str:

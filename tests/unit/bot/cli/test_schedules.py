@@ -54,7 +54,9 @@ def test_what_is_planned_is_listed_and_shown(house: House) -> None:
     assert "Good morning.\n\n# A heading" in shown
     assert "It hasn't been due yet." in shown
     [row] = [row for row in told(house, "list") if row["name"] == "morning"]
-    assert {**row, "history": []} == told(house, "show", "morning")
+    shown_row = told(house, "show", "morning")
+    assert shown_row.pop("source").endswith("signalbox.toml:4"), "where it is planned"
+    assert {**row, "history": []} == shown_row
 
 
 def test_one_is_planned_changed_turned_and_removed(house: House) -> None:

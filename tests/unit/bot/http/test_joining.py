@@ -76,6 +76,11 @@ async def test_a_name_that_is_taken_gets_a_number_and_says_so() -> None:
     [
         ("", "Write a name."),
         (7, "Write a name."),
+        (" :: ", "Write a name."),
+        ("Settings", "Choose another one"),
+        ("C\u043emmand line of root", "Choose another one"),
+        ("Zo\ud800e", "invisible characters"),
+        ("Zo\0e", "invisible characters"),
         ("Zo\u202ee", "invisible characters"),
         ("x" * 500, "at most 100 characters, and this one has 500"),
         (SECRETS["npm"][1], "mustn't be stored"),

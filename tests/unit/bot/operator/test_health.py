@@ -18,9 +18,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from bot.console.routes import console_routes
+from bot.http.event_stream import STREAM_LOOK_INTERVAL
 from bot.operator.system.examination import Examination, Examined, examined
 from bot.operator.system.health_parts import HealthParts
-from bot.telemetry.ring import LogRing
+from bot.telemetry.ring import LogFilter, LogLine, LogRing
 from runtime.contract import Role
 from runtime.http.authentication import Authenticator
 from runtime.http.guard import install
@@ -97,6 +98,28 @@ async def test_lines_come_live_and_go_on_where_they_were_cut() -> None:
         assert b"first" not in told, "it doesn't fit"
         assert told.index(b"nothing") < told.index(b"not now")
         assert b"id: 3\nevent: line\n" in told
+
+
+class Chatty(LogRing):
+    """The log of a process that logs each look at it."""
+
+    looks = 0
+
+    def after(self, number: int, wanted: LogFilter, limit: int) -> list[LogLine]:
+        self.looks += 1
+        self.keep(line(f"look {self.looks}"))
+        return super().after(number, wanted, limit)
+
+
+async def test_a_log_that_grows_by_each_look_is_looked_at_once_a_second() -> None:
+    ring = Chatty()
+    async with console(ring) as (browser, _), browser.get("/console/api/logs/stream") as answer:
+        told = b""
+        async with asyncio.timeout(30):
+            while b"look 2" not in told:
+                told += await answer.content.readany()
+        await asyncio.sleep(STREAM_LOOK_INTERVAL.total_seconds())
+        assert ring.looks <= 6
 
 
 async def test_the_doctors_findings_stand_with_their_fix() -> None:

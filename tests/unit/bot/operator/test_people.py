@@ -61,6 +61,16 @@ async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
         assert [known.person.name for known in await store.people.people()] == ["Ada", "Mallory", "owner"]
 
 
+async def test_a_merge_makes_nobody_an_owner_at_the_next_start() -> None:
+    """The settings name an account of the owner's: as somebody else's account it would make them an owner."""
+    async with console() as (do, store):
+        await store.people.set_role("Bob", Role.OWNER, actor="owner")
+        for look in (do.merging, do.merge_people):
+            with pytest.raises(Refusal, match=r"access\.owners\. Make <b>Eve an owner first"):
+                await look("owner", "<b>Eve")
+        assert (await do.merge_people("owner", "Bob"))["role"] == "owner"
+
+
 @pytest.mark.parametrize("verb", ["sign_out", "remove_person"])
 async def test_open_pages_of_a_person_hear_at_once_that_they_are_signed_out(verb: str) -> None:
     notifier = LocalNotifier()

@@ -6,13 +6,17 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
+from bot.operator.actor import Actor
 from bot.operator.client import connected
+from bot.operator.planning import report_preview
 from bot.server.process import serving
+from runtime.contract import Job
 from runtime.http.errors import Refusal
 from tests.unit.bot.operator.test_schedules import ROOM, TEXT, TO, House
 from tests.unit.bot.settings.test_settings import read
@@ -104,11 +108,21 @@ async def test_a_preview_is_bounded_and_calls_no_tool_of_others(house: House) ->
     for fields, words in (
         ({"template": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"}, "loop"),
         ({"template": calls}, "read_file"),
+        ({"template": f"+++\noptions = {'[' * 5_000}\n+++\n"}, "nested too deeply"),
+        ({"template": f"+++\nabout = {'9' * 5_000}\n+++\n"}, "too long"),
         ({"template": "{{ nothing.here }}"}, "nothing"),
         ({"prompt": "What is new?"}, "An agent writes this"),
     ):
         with pytest.raises(Refusal, match=words):
             await house.api.preview_report(fields)
+
+
+async def test_nobody_waits_long_behind_the_previews_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_preview, "PLACE_WAIT", timedelta())
+    preview = report_preview.ReportPreview(lambda _: pytest.fail("made"), {}, None, str, asyncio.Semaphore(0))
+    with pytest.raises(Refusal, match="Others are looking") as refused:
+        await preview.made(cast("Job", None), cast("Actor", None))
+    assert refused.value.status == 429
 
 
 async def test_rooms_are_found_by_name(house: House) -> None:
@@ -135,6 +149,15 @@ async def test_a_run_of_a_schedule_is_run_again_once_and_links_to_its_report(hou
         await house.api.stop_run(begun["run"])
 
 
+async def test_a_report_made_again_has_the_rights_of_whoever_wants_it_again(house: House) -> None:
+    """And not of nobody, which are those of what the settings plan."""
+    await house.api.make_report("cost", [TO], {})
+    run = await run_of_report(house)
+    begun = await house.api.run_again(run)
+    [owner] = await house.api.people()
+    assert (await ended(house, begun["then"]))["requester"] == owner["name"]
+
+
 async def test_a_message_is_asked_again_by_whoever_wrote_it(house: House) -> None:
     [row] = await house.api.runs()
     run = await ended(house, row["id"])
@@ -142,6 +165,16 @@ async def test_a_message_is_asked_again_by_whoever_wrote_it(house: House) -> Non
     assert "Only they can ask again" in run["why_not_again"]
     with pytest.raises(Refusal, match="asked for it in a message"):
         await house.api.run_again(row["id"])
+
+
+async def run_of_report(house: House) -> str:
+    """The run that makes a report, once it is over."""
+    async with asyncio.timeout(20):
+        while True:
+            found = [row["id"] for row in await house.api.runs() if row["trigger"] == "manual"]
+            if found:
+                return str((await ended(house, found[0]))["id"])
+            await asyncio.sleep(0.05)
 
 
 async def ended(house: House, run: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from bot.secrets.file import SealedFile
 from bot.secrets.keys import Keyring, Passphrase
 from bot.secrets.sealed import Lock
 from tests.security.running import Answer, Running, running
+from tests.unit.guard.secrets import SECRETS
 
 TEXT = """\
 # ours
@@ -82,6 +83,18 @@ async def test_every_setting_is_shown_with_its_source_and_no_secret(tmp_path: Pa
     assert len(rows) > 230
 
 
+async def test_who_may_not_edit_sees_no_secret_in_the_text_of_the_file(tmp_path: Path) -> None:
+    """Somebody pasted a token into an instruction: owners see it as it stands, to mend it."""
+    secret = SECRETS["github"][1]
+    text = TEXT + f'\n[[rooms]]\naddress = "web:main/x"\nprompt = "Use {secret} there."\n'
+    async with running(tmp_path, text) as house:
+        _, operators = await called(house, "operator", "/settings/rooms[1]")
+        page = await house.ask("GET", "/console/settings/rooms[1]", "operator")
+        _, owners = await called(house, "owner", "/settings/rooms[1]")
+    assert secret not in json.dumps(operators) + page.text
+    assert secret in json.dumps(owners)
+
+
 async def test_a_search_finds_names_values_and_words(tmp_path: Path) -> None:
     async with running(tmp_path, TEXT) as house:
         _, told = await called(house, "operator", "/settings?search=SPEND%20day")
@@ -118,6 +131,30 @@ async def test_a_confirmation_is_of_one_browser_and_ten_minutes() -> None:
     assert not kept.left("other")
     now = 600.0
     assert not kept.left("this")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/people/{owner}/link", {}),
+        ("/people/{user}/role", {"role": "owner"}),
+        ("/people", {"name": "Eve", "role": "owner"}),
+        ("/people/{user}/merge", {"into": "{owner}"}),
+        ("/pairings", {"code": "ABCD-EFGH", "role": "owner"}),
+        ("/pairings/telegram:7/accept", {"role": "owner"}),
+    ],
+)
+async def test_a_browser_that_is_left_open_makes_itself_no_confirmed_one(
+    path: str, body: dict[str, str], tmp_path: Path
+) -> None:
+    """A new link of its own person, or of a new owner, would confirm it."""
+    async with running(tmp_path, TEXT) as house:
+        names = {known.person.role.word: known.person.name for known in await house.app.store.people.people()}
+        given = {key: value.format(**names) for key, value in body.items()}
+        status, told = await called(house, "owner", path.format(**names), given)
+        assert (status, "show once more that it's you" in told["error"]) == (403, True)
+        await confirm(house)
+        assert (await called(house, "owner", path.format(**names), given))[0] != 403
 
 
 async def test_an_opened_link_confirms_the_browser(tmp_path: Path) -> None:

@@ -147,6 +147,65 @@ def test_it_is_taken(name: str, verb: str, values: Mapping[str, Any], tmp_path: 
     assert faults(Edit(name, EditVerb(verb), values), settings(tmp_path)) == []
 
 
+OWN_KEY = """\
+[model]
+name = "openai/gpt-4o"
+api_key_env = "OUR_KEY"
+
+[[models]]
+name = "gpt-cheap"
+model = "groq/llama"
+
+[[models]]
+name = "gpt-own"
+model = "openai/local"
+api_base = "http://10.0.0.9/v1"
+
+[[models]]
+name = "theirs"
+model = "openai/x"
+api_base = "http://10.0.0.9/v1"
+api_key_env = "THEIR_KEY"
+
+[[models]]
+name = "alias"
+model = "theirs"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "verb", "values"),
+    [
+        ("model", "set", {"name": "gpt-cheap"}),
+        ("model", "set", {"name": "gpt-own"}),
+        ("models[3]", "set", {"model": "gpt-cheap"}),
+        ("models[4]", "set", {"model": "groq/llama"}),
+        ("models", "add", {"name": "more", "model": "theirs"}),
+    ],
+)
+def test_no_key_goes_to_another_place_by_a_name_that_stands_for_another(
+    name: str, verb: str, values: Mapping[str, Any], tmp_path: Path
+) -> None:
+    """A name begins like the vendor's, and stands for a model at another one, or at another address."""
+    found = faults(Edit(name, EditVerb(verb), values), settings(tmp_path, OWN_KEY), OWN_KEY)
+    harmless = [("models[4]", "groq/llama"), ("models", "theirs")]
+    assert bool(found) == ((name, values.get("model")) not in harmless), found
+
+
+def test_an_address_takes_no_usual_key_of_another_vendor(tmp_path: Path) -> None:
+    text = '[model]\nname = "openai/a"\napi_base = "http://10.0.0.9/v1"\n\n[[models]]\nname = "gpt-x"\nmodel = "anthropic/claude"\n'
+    assert faults(Edit("model", values={"name": "gpt-x"}), settings(tmp_path, text), text)
+    assert not faults(Edit("model", values={"name": "openai/b"}), settings(tmp_path, text), text)
+
+
+def test_a_diff_shows_what_changes_beside_a_secret_on_its_line() -> None:
+    before = 'model = { name = "openai/a", api_key = "a-long-secret-value" }\n'
+    shown = unified("x", before, before.replace("openai/a", "openai/b"), str)
+    assert "openai/a" in shown
+    assert "openai/b" in shown
+    assert "a-long-secret" not in shown
+
+
 def test_faults_of_the_reader_are_those_of_a_start(tmp_path: Path) -> None:
     changes, _ = changes_of(Edit("policy[1]", values={"result": "maybe", "quorum": "0"}), FILE, settings(tmp_path))
     with pytest.raises(ConfigError, match=r"(?s)policy\[1\].result: got .*policy\[1\].quorum: got "):
