@@ -9,7 +9,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from bot.console.html import Html, tag
-from bot.console.layout import badge, page, table
+from bot.console.layout import badge, breaking, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -82,7 +82,7 @@ def _move(name: str, event: AgentEvent) -> Html:
 
 def _name(row: View) -> Html:
     name = tag("strong", row["name"])
-    return tag("div", name, tag("p", legible(row["from"]), class_="faint")) if row["from"] else name
+    return tag("div", name, tag("p", breaking(legible(row["from"])), class_="faint")) if row["from"] else name
 
 
 def _state(row: View) -> Html:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import Final
 
@@ -202,6 +204,11 @@ def where(row: View) -> Html:
     return tag("span", row["room"], title=row["address"])
 
 
+def breaking(path: str) -> Html:
+    """The path of a file, which breaks behind a slash and not in the midst of a name."""
+    return join([Html(escape(part) + "<wbr>") if part.endswith("/") else part for part in re.split(r"(?<=/)", path)])
+
+
 def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:
     """A table that becomes a list of cards on a narrow screen: each cell knows the head of its column.
 
@@ -209,7 +216,10 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> 
     """
     names = list(heads)
     lines = [
-        tag("tr", *(tag("td", cell, data_head=say(name)) for name, cell in zip(names, row, strict=True)))
+        tag(
+            "tr",
+            *(tag("td", cell, data_head=say(name), data_column=name) for name, cell in zip(names, row, strict=True)),
+        )
         for row in rows
     ]
     if not lines:

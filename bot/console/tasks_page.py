@@ -62,7 +62,9 @@ async def tasks(request: web.Request, do: Operations) -> Html:
 
 async def task(request: web.Request, do: Operations) -> Html:
     row = await do.task(request.match_info["id"])
-    return page(row["title"], TASKS_PLACE, facts(_facts(row)), _turn(row), *_texts(row))
+    return page(
+        row["title"], TASKS_PLACE, facts(_facts(row)), _turn(row) if row["state"] in TASK_TURNS else None, *_texts(row)
+    )
 
 
 def _line(row: View) -> tuple[str, ...]:

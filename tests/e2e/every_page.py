@@ -12,7 +12,8 @@ import asyncio
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,9 @@ LOOKS: Final[Mapping[str, dict[str, Any]]] = {
     f"{name}-{scheme}": {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     for name, width in (("wide", 1280), ("narrow", 390))
     for scheme in ("light", "dark")
+} | {
+    f"{name}-german": {"viewport": {"width": width, "height": 900}, "locale": "de-DE"}
+    for name, width in (("wide", 1280), ("narrow", 390))
 }
 NO_PAGE: Final = re.compile(r"/api/|/static/|\.zip$|/$|/events/stream$")
 """Addresses under `/console` that are no pages: data, files, and the one that only leads to another."""
@@ -93,12 +97,12 @@ async def found(tab: Tab, house: House) -> dict[str, str]:
         await tab.page.goto(f"{house.url}{path}")
         links += await tab.page.evaluate(LINKS)
     for path in [one for one in pages.values() if one.count("/") == 2]:
-        for link in [one for one in links if one.startswith(f"{path}/")][:1]:
+        for link in [one for one in links if one.startswith(f"{path}/") and one not in pages][:1]:
             await tab.page.goto(f"{house.url}{link}")
             links += await tab.page.evaluate(LINKS)
     for path in wanted:
         shape = re.compile(PLACE.sub("[^/?#]+", path) + r"(?:[?#].*)?")
-        one = next((link for link in links if shape.fullmatch(link)), None)
+        one = next((link for link in links if shape.fullmatch(link) and link.partition("?")[0] not in pages), None)
         if one:
             pages[path] = one
     return pages
@@ -116,17 +120,27 @@ async def take(browser: Browser, house: House, folder: Path) -> list[str]:
         async with tab_of(browser, house.link, **given) as tab:
             for name, path in {"talk": "/", "talk-approvals": "/#/approvals", **pages}.items():
                 await tab.page.goto(f"{house.url}{path}")
-                await tab.page.wait_for_timeout(REST_MS)
                 await taken(tab, name, folder, look, faults)
     return faults
 
 
 async def taken(tab: Tab, name: str, folder: Path, look: str, faults: list[str]) -> None:
     file = name.removeprefix("/").replace("/", "-").replace("{", "").replace("}", "")
+    await tab.page.wait_for_timeout(REST_MS)
     await tab.page.screenshot(path=folder / f"{file}.{look}.png", animations="disabled", full_page=True)
     if sideways := await tab.page.evaluate(SIDEWAYS):
         faults.append(f"{name}, {look}: {sideways} pixels stand out to the right")
     faults += [f"{name}, {look}: {word!r} is broken in its midst" for word in await tab.page.evaluate(BROKEN)]
+
+
+@contextmanager
+def full_house(folder: Path) -> Iterator[House]:
+    """A house with agents, a workflow and people, for `fill`."""
+    settings_of(folder)
+    with open_house(folder, TREE_SETTINGS + FLOW_SETTINGS.replace("write_file", "workflow_start")) as house:
+        for person in ("Ada", "Grace"):
+            assert house.command("people", "add", person).returncode == 0
+        yield house
 
 
 async def run(program: str, house: House, folder: Path) -> list[str]:
@@ -143,13 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("There is no Chromium here; tests/setup_chromium.sh installs one.\n")
         return 1
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name:
-        data = Path(name)
-        settings_of(data)
-        with open_house(data, TREE_SETTINGS + FLOW_SETTINGS.replace("write_file", "workflow_start")) as house:
-            for person in ("Ada", "Grace"):
-                assert house.command("people", "add", person).returncode == 0
-            faults = asyncio.run(run(program, house, folder))
+    with tempfile.TemporaryDirectory() as name, full_house(Path(name)) as house:
+        faults = asyncio.run(run(program, house, folder))
     sys.stdout.writelines(f"{fault}\n" for fault in faults)
     return 1 if faults else 0
 

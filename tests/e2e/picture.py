@@ -155,6 +155,34 @@ async def take(program: str, house: House, folder: Path) -> None:
             await keep(tab, folder / "narrow.png")
 
 
+async def take_operators(program: str, house: House, folder: Path) -> None:
+    """Pages of the console with something in them, and the page in German."""
+    look = WIDE | {"viewport": {"width": 1280, "height": 860}}
+    async with chromium(program) as browser, tab_of(browser, house.link, **look) as tab:
+        page = tab.page
+        await converse(tab)
+        await page.goto(f"{house.url}/console/runs")
+        await page.locator("tbody tr").filter(has_text="uname").get_by_role("link").first.click()
+        await expect(page.locator(".timeline")).to_be_visible()
+        await keep(tab, folder / "run.png")
+        await page.goto(f"{house.url}/console/schedules/new")
+        await page.get_by_role("button", name="first Monday of the month").click()
+        await expect(page.locator("#coming li")).to_have_count(5)
+        await keep(tab, folder / "schedule-form.png")
+        await page.goto(f"{house.url}/console/settings/budgets")
+        await page.get_by_label("warn_at").fill("0.5")
+        await page.get_by_label("warn_at").press("Enter")
+        await expect(page.locator(".diff")).to_contain_text("+warn_at = 0.5")
+        await keep(tab, folder / "settings-diff.png")
+        await page.goto(f"{house.url}/console/people")
+        await page.get_by_role("button", name="Make an invitation").click()
+        await expect(page.get_by_role("img", name="The link as a QR code")).to_be_visible()
+        await keep(tab, folder / "invitation.png")
+        async with tab_of(browser, house.link, **PHONE, locale="de-DE") as german:
+            await ask_on(german)
+            await keep(german, folder / "german.png")
+
+
 async def take_flow(program: str, house: House, folder: Path) -> None:
     """A workflow's graph, after two kills."""
     await take_work(program, house, folder, watched_flow, "workflow")
@@ -230,6 +258,7 @@ Take = Callable[[str, House, Path], Awaitable[None]]
 TAKES: Final[dict[str, tuple[Take, str]]] = {
     "page": (take, ""),
     "inbox": (take_inbox, ""),
+    "operators": (take_operators, ""),
     "workflow": (take_flow, FLOW_SETTINGS),
     "goal-page": (take_goal_page, ""),
     "goal": (take_goal, ""),

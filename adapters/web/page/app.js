@@ -19,7 +19,8 @@ import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
-const FIRST = 60; // entries that are read when a conversation opens: they fill any screen
+const { early } = self; // what was asked for ahead of this script
+const { FIRST } = early; // entries that are read when a conversation opens
 const PAGE = 200; // entries the timeline gives at once
 const MOST_PENDING = 100; // messages on their way that are drawn at most
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
@@ -292,9 +293,9 @@ class Page {
   }
 
   #timeline(room, query) {
-    const told = early.timeline?.room === room && early.timeline.answer;
+    const asked = early.timeline?.room === room ? early.timeline.answer : null;
     early.timeline = null; // it was asked for while the page was read, and is old by the next time
-    return told || request(`/api/rooms/${room}/timeline?${new URLSearchParams(query)}`);
+    return request(`/api/rooms/${room}/timeline?${new URLSearchParams(query)}`, { asked });
   }
 
   // ---- other messages than the newest
@@ -809,7 +810,9 @@ async function whoAmI() {
 }
 
 async function askedWho() {
-  const me = await request("/api/me");
+  const asked = early.me;
+  early.me = null; // an answer is read once
+  const me = await request("/api/me", { asked });
   remember(me);
   return me;
 }
@@ -830,15 +833,4 @@ async function untilKnown() {
   }
 }
 
-/** What is asked for at once, while nobody knows yet who looks: the messages, and then the list, which may take longer. */
-function ahead() {
-  const room = roomInAddress();
-  const quietly = (asked) => (asked.catch(() => {}), asked); // whoever waits for it hears of it
-  const reads = room !== null && !isFresh(room);
-  const answer = reads ? quietly(request(`/api/rooms/${room}/timeline?limit=${FIRST}`)) : Promise.resolve();
-  const list = () => request("/api/v1/rooms");
-  return { timeline: reads ? { room, answer } : null, rooms: quietly(answer.then(list, list)) };
-}
-
-const early = ahead();
 await new Page(await whoAmI()).start();

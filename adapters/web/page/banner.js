@@ -3,7 +3,7 @@
 import { byId, h, icon, storage } from "./dom.js";
 import { words } from "./words.js";
 
-const MODELS = "/console/models"; // where a model is set up
+const MODEL = "/console/settings-model"; // where a model and its key are entered
 const CLOSED = "signalbox.closed"; // the notice that was closed: another one is shown again
 
 /** `banner` warns; `notice` tells of the model, which those who may can change. */
@@ -20,6 +20,6 @@ export function showBanner({ banner, notice, console: mayOperate }) {
     line.hidden = true;
     byId("composer-text").focus(); // the button is gone, and with it where a keyboard was
   };
-  if (mayOperate) line.append(h("a", { href: MODELS }, words.setUpModel));
+  if (mayOperate) line.append(h("a", { href: MODEL }, words.setUpModel));
   line.append(h("button", { type: "button", class: "icon small", "aria-label": words.close, title: words.close, "data-testid": "close-banner", onclick: close }, icon("close")));
 }

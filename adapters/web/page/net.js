@@ -22,7 +22,8 @@ async function asFailure(response) {
   return new Failed(sentence, { status: response.status });
 }
 
-export async function request(path, { method = "GET", body, timeout = 20_000, keepalive = false } = {}) {
+/** The answer, read as JSON. `asked`: the request that is under way already. Errors: Failed. */
+export async function request(path, { method = "GET", body, timeout = 20_000, keepalive = false, asked = null } = {}) {
   const options = { method, credentials: "same-origin", cache: "no-store", keepalive, signal: AbortSignal.timeout(timeout) };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json", "X-Signalbox": "1" };
@@ -30,7 +31,7 @@ export async function request(path, { method = "GET", body, timeout = 20_000, ke
   }
   let response;
   try {
-    response = await fetch(path, options);
+    response = await (asked ?? fetch(path, options));
   } catch {
     throw new Failed(words.away);
   }

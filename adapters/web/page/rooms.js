@@ -7,10 +7,9 @@ import { offerUndo } from "./undo.js";
 import { words } from "./words.js";
 
 const UNDO_WITHIN = 10_000; // milliseconds; the server waits a little longer
-const ROOM = /^[a-z0-9]{6,32}$/;
 
 // Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
-const FRESH = "signalbox.fresh";
+const { FRESH } = self.early;
 const FRESH_KEPT = 20;
 
 export function newRoom() {
@@ -25,10 +24,8 @@ export function hasBegun(room) {
   storage.set(FRESH, storage.get(FRESH, []).filter((one) => one !== room));
 }
 
-export function roomInAddress() {
-  const [room] = location.hash.slice(1).split("/");
-  return ROOM.test(room) ? room : null;
-}
+/** The conversation that the address names, or null. */
+export const { roomInAddress } = self.early;
 
 /** The message that the address points to, or null. */
 export function entryInAddress() {
@@ -96,9 +93,9 @@ export class Rooms {
   }
 
   /** Read the list, or take an answer that is on its way. */
-  async load(current, asked = request("/api/v1/rooms")) {
+  async load(current, asked = null) {
     try {
-      this.#rooms = (await asked).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
+      this.#rooms = (await request("/api/v1/rooms", { asked })).data.map(({ room, questions, ...kept }) => ({ id: roomOf(room), waiting_approvals: questions, ...kept }));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none

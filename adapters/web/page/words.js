@@ -121,6 +121,7 @@ export const words = {
     ["/console/models", t("Console: models")],
     ["/console/people", t("Console: people")],
     ["/console/tokens", t("Console: tokens")],
+    ["/console/settings", t("Console: settings")],
     ["/console/trace", t("Console: trace")],
     ["/console/events", t("Console: events")],
     ["/console/feedback", t("Console: feedback")],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -36,18 +37,23 @@ EVENTS_SHOWN: Final = 100
 LOOKED_BACK: Final = 20_000
 """Numbers behind the newest among which a filter looks."""
 FEEDBACK_DAYS: Final = 90
+ID_OF_ROW: Final = re.compile(r"\b0[0-9A-Za-z]{21}\b(?:/\d+)*")
+"""An id as `new_id` makes them, and steps below it: whoever wants one follows the link."""
 
 
 async def events(request: web.Request, do: Operations) -> Html:
     room, word = request.query.get("room", "").strip(), request.query.get("word", "").strip()
     shown = await _newest(do, room, word) if "before" not in request.query else await _before(request, do, room, word)
     first = shown[0]["number"] if shown else 0
+    names = {
+        told: person["name"] for person in await do.people() for one in person["identities"] for told in _told_as(one)
+    }
     older = f"{EVENTS_PLACE}?{urlencode({'room': room, 'word': word, 'before': first})}"
     return page(
         say("Events"),
         EVENTS_PLACE,
         _filter(room, word),
-        table(say("Events"), EVENT_HEADS, map(_event, reversed(shown))),
+        table(say("Events"), EVENT_HEADS, [_event(row, names) for row in reversed(shown)]),
         tag("p", tag("a", say("Older ones"), href=older)) if len(shown) == EVENTS_SHOWN else None,
         tag("h2", say("Last on screen")),
         table(say("Checkpoints"), CHECKPOINT_HEADS, map(_checkpoint, await do.checkpoints(room))),
@@ -99,16 +105,28 @@ def _filter(room: str, word: str) -> Html:
     )
 
 
-def _event(row: View) -> tuple[str, ...]:
-    details = legible(" ".join(filter(None, [row["about"], row["detail"]])))
+def _told_as(identity: str) -> tuple[str, str]:
+    """Ways in which the audit writes a person's account: whole, and without its channel."""
+    return identity, identity.partition(":")[2]
+
+
+def _event(row: View, names: Mapping[str, str]) -> tuple[str, ...]:
     return (
         str(row["number"]),
         moment(row["at"]),
         tag("code", row["event"]),
-        legible(row["who"]) or "-",
+        legible(names.get(row["who"], row["who"])) or "-",
         where(row) if row["room"] else "-",
-        trace_page.link(row["run"], details) if row["run"] else details,
+        _details(row, names),
     )
+
+
+def _details(row: View, names: Mapping[str, str]) -> Html:
+    """Words of an event; its id is behind a link, for whoever goes after it."""
+    about = row["run"] or (row["about"] if ID_OF_ROW.fullmatch(row["about"]) else "")
+    told = ID_OF_ROW.sub(lambda found: names.get(found[0], ""), f"{row['about']} {row['detail']}")
+    words = legible(" ".join(told.split()))
+    return tag("span", words, " " if words and about else None, trace_page.link(about, "trace") if about else None)
 
 
 def _sinks(rows: Sequence[View]) -> Sequence[Html]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from bot.console.html import Html, tag
-from bot.console.layout import badge, page, table
+from bot.console.layout import badge, breaking, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -88,7 +88,7 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
         legible(row["description"]),
         _brings(row),
         ", ".join(row["agents"]) or "none",
-        tag("div", row["source"], tag("p", legible(row["folder"]), class_="faint")),
+        tag("div", row["source"], tag("p", breaking(legible(row["folder"])), class_="faint")),
         tag("div", *actions),
     )
 

@@ -58,6 +58,8 @@ function isInUse(live) {
   return typed || chosen || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 
+document.querySelector(".side > nav [aria-current]")?.scrollIntoView({ block: "nearest" }); // the list is longer than many a screen
+
 let shown = null;
 
 async function refresh({ force = false } = {}) {

@@ -147,7 +147,8 @@ class EventsApi(PartialApi):
             run=await self._meant(run, Thing.RUN) if run else "",
             words=(word,) if word else (),
         )
-        return await self._events.page(after, limit, wanted)
+        told = await self._events.page(after, limit, wanted)
+        return {**told, "events": await self._entitled(told["events"])}
 
     async def run_events(self, run_id: str, after: int = 0) -> list[View]:
         """Events of one run behind a number of theirs."""
@@ -159,12 +160,12 @@ class EventsApi(PartialApi):
 
     async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:
         """The last part on screen in each room."""
-        return await self._events.checkpoints(await self._room_meant(room), limit)
+        return await self._entitled(await self._events.checkpoints(await self._room_meant(room), limit))
 
     async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]:
         """Ratings of the last days. Errors: Refusal 403 for whoever doesn't read it."""
         await self._events.must_read_feedback(self.actor)
-        return await self._events.feedback(days, await self._room_meant(room), limit)
+        return await self._entitled(await self._events.feedback(days, await self._room_meant(room), limit))
 
     @property
     def _events(self) -> EventOperations:
