@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Locator, Route, expect
 
-from tests.e2e.axe import violations
+from tests.e2e.axe import SETTLED, violations
 from tests.e2e.browser import Tab, tab_in, tab_of
 from tests.e2e.every_page import fill, found, full_house
 from tests.e2e.house import House, open_house
@@ -477,6 +477,7 @@ async def test_no_page_of_the_console_breaks_a_rule_of_accessibility_or_stands_o
                 broken += await violations(tab.page)
                 for width in ENLARGED:
                     await tab.page.set_viewport_size({"width": width, "height": 512})
+                    await tab.page.evaluate(SETTLED)
                     if wide := await tab.page.evaluate(SIDEWAYS):
                         broken.append(f"{page}: {wide} pixels stand out at {width}")
             assert broken == []
