@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import NewType, Protocol
 
 from runtime.contract.people import Address, Identity, Json, Person, RunId
-from runtime.text.words import Say, plainly
 
 ScheduleId = NewType("ScheduleId", str)
 OccurrenceId = NewType("OccurrenceId", str)
@@ -337,6 +336,12 @@ class Asker:
     above: tuple[str, ...] = ()
 
 
+class Say(Protocol):
+    """Words in the language of whoever reads them, as `runtime.text.words` has it; English where nothing is given."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
 class Timetable(Protocol):
     """The book of schedules, for tools, commands and pages. What is refused is a ToolRetry with words for a person."""
 
@@ -352,7 +357,7 @@ class Timetable(Protocol):
         asker: Asker,
         schedule: ScheduleId | None = None,
         count: int = 5,
-        say: Say = plainly,
+        say: Say = ...,
     ) -> Foreseen:
         """Tell what would come of a wish, for a new schedule or as a change of one. Empty fields are no fault."""
 
@@ -378,7 +383,7 @@ class Timetable(Protocol):
     def upcoming(self, schedule: Schedule, count: int = 5) -> list[datetime]:
         """Its next planned instants."""
 
-    def words(self, schedule: Schedule, say: Say = plainly) -> str:
+    def words(self, schedule: Schedule, say: Say = ...) -> str:
         """Its rule in words, as we understood it: "every weekday at 09:00 (Europe/Berlin)"; with the `say` of whoever reads it."""
 
     def clocks(self, schedule: Schedule) -> tzinfo:

@@ -69,7 +69,7 @@ def test_a_program_reads_english() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("0 9 * * 1-5", "jeden Werktag um 09:00 (Europe/Berlin)"),
+        ("0 9 * * 1-5", "jeden Werktag (Mo bis Fr) um 09:00 (Europe/Berlin)"),
         ("0 9,17 * * 1,4", "jeden Montag und Donnerstag um 09:00 und 17:00 (Europe/Berlin)"),
         ("0 9 1,15 * *", "am 1. und 15. jedes Monats um 09:00 (Europe/Berlin)"),
         ("first monday of the month at 8:30", "am ersten Montag jedes Monats um 08:30 (Europe/Berlin)"),
