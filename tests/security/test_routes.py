@@ -19,7 +19,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /console/api/pairings": {"code": "ABCD2345"},
     "POST /console/api/people/{id}/rename": {"new": "newer"},
     "POST /console/api/people/{id}/end-session": {"session": "nothing1"},
-    "POST /console/api/people/{id}/merge": {"into": "owner"},
+    "POST /console/api/people/{id}/merge": {"into": "user"},
 }
 ALSO: Final = {"GET /console/api/reports/text": "GET /console/api/reports/{id}"}
 """A path of one route that another answers to other methods."""

@@ -93,11 +93,15 @@ class Pusher:
 
     async def _begin(self, group: asyncio.TaskGroup, duty: Duty) -> None:
         after = ("", "")
-        while page := await self._pushes.due(after):
+        while True:
+            before = {*self._busy}  # what a page says of these may be old when it is here
+            if not (page := await self._pushes.due(after)):
+                return
             after = (page[-1].push.task, page[-1].push.name)
             for one in page:
                 key = (one.push.task, one.push.name)
-                if self._has_turn(key, one.push.program) and (one.story is None or untold(one.story, one.push.told)):
+                is_due = one.story is None or untold(one.story, one.push.told)
+                if is_due and key not in before and self._has_turn(key, one.push.program):
                     self._busy[key] = one.push.program
                     group.create_task(self._kept(duty, one))
 

@@ -207,4 +207,4 @@ async def test_a_store_that_is_away_for_a_moment_ends_nothing(place: Told) -> No
     await place.stage.finish(claim)
     place.away = 1
     await place.pusher().rest()
-    assert (len({*place.ids}), await place.stage.store.pushes.any_push()) == (2, False)
+    assert (len(place.ids), await place.stage.store.pushes.any_push()) == (2, False)
