@@ -56,6 +56,13 @@ def share() -> None:
         os.environ[SHARED] = server._forkserver_address
 
 
+def load() -> None:
+    """Wait until that process has loaded everything; else the first start stops its loop meanwhile, and time-outs run out."""
+    process = _CONTEXT.Process(target=int)
+    process.start()
+    process.join()
+
+
 if _address := os.environ.pop(SHARED, ""):
     forkserver.connect_to_new_process = _Shared(_address).connect_to_new_process
 

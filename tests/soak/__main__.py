@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.fakes.forked import load
 from tests.soak.campaign import NODES, Campaign, episodes, summary
 from tests.soak.episode import BrokenPromise
 from tests.soak.plants import PLANTS
@@ -27,6 +28,7 @@ def main() -> int:
     tell(f"seed {given.seed}, {given.kills} kills, {given.engine}")
     began = time.time()
     try:
+        load()
         asyncio.run(campaign.run())
     except BrokenPromise as broken:
         tell(f"\n{broken}")
