@@ -8,6 +8,7 @@ from html import escape
 from typing import Final
 
 VOID: Final = frozenset({"meta", "link", "input", "br"})
+CODE: Final = re.compile(r"`([^`]+)`")
 PLACES_OF_A_SENTENCE: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -37,6 +38,15 @@ def filled(sentence: str, **pieces: str | None) -> list[str | None]:
     """
     parts = PLACES_OF_A_SENTENCE.split(sentence)
     return [pieces[part] if number % 2 else part for number, part in enumerate(parts)]
+
+
+def with_code(words: str) -> list[str | None]:
+    """Words of the reference, in which backticks mark what one types.
+
+    >>> join(with_code("Set `a<b` there."))
+    'Set <code>a&lt;b</code> there.'
+    """
+    return [tag("code", part) if number % 2 else part for number, part in enumerate(CODE.split(words))]
 
 
 def _attribute(name: str, value: str | bool | None) -> str:

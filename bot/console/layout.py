@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -172,7 +173,9 @@ def page(
 
 @cache
 def _texts(name: str) -> str:
-    return files(__package__).joinpath("static", f"words.{name}.json").read_text(encoding="utf-8")
+    """The texts of the scripts and, since these tell what came of a press, the states."""
+    texts = json.loads(files(__package__).joinpath("static", f"words.{name}.json").read_text(encoding="utf-8"))
+    return json.dumps({state: say(state) for state in TONES} | texts, ensure_ascii=False)
 
 
 def _script_words() -> str | None:

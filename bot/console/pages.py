@@ -122,7 +122,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         about,
         tag("p", trace_page.link(row["id"])),
         pieces.mend(row),
-        tag("pre", legible(row["text"])),
+        tag("pre", pieces.unmarked(row["text"])),
         tag("h2", say("Parts")),
         table(say("Parts"), PART_HEADS, lines),
     )

@@ -284,6 +284,11 @@ def plain(markdown: str) -> str:
     return legible(_short(to_plain(parse(markdown[:PLAIN_FROM])), 120))  # our words: cards have their codes already
 
 
+def unmarked(markdown: str) -> str:
+    """All of a message, without its marks."""
+    return legible(to_plain(parse(markdown)))
+
+
 def cut(text: str, most: int = 120) -> str:
     """The beginning of what others wrote, on one line on which nothing is hidden."""
     return visible(_short(text, most), one_line=True)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
+from bot.console import pieces
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, page, table, tabs, where
 from bot.operator.api import ROOT
@@ -42,6 +43,8 @@ TASK_TEXTS: Final = {
     "input": marked("Input"),
     "result": marked("Result"),
 }
+AS_GIVEN: Final = "input"
+"""Data more often than words, so it stands as it was given."""
 TASK_TURNS: Final = {"open": "drop", "claimed": "drop", "failed": "retry", "dropped": "retry"}
 """What can be done with a task, by its state."""
 TASK_VERBS: Final = {"drop": marked("Drop"), "retry": marked("Try again")}
@@ -97,7 +100,7 @@ def _texts(row: View) -> Iterator[Html]:
     for name, words in TASK_TEXTS.items():
         if row[name]:
             yield tag("h2", say(words))
-            yield tag("pre", row[name])
+            yield tag("pre", row[name] if name == AS_GIVEN else pieces.unmarked(row[name]))
 
 
 def _turn(row: View) -> Html:

@@ -26,6 +26,7 @@ from bot.wiring.schedules import Synced, nothing_planned
 from runtime.contract import Identity, Role
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import BotError, ConfigError
+from runtime.markup.moments import several
 from runtime.store.protocol import Cluster, People
 from runtime.templating.prompts import PromptFault
 
@@ -215,7 +216,7 @@ def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
 def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterator[str]:
     """Changes by a reload, in words."""
     if before.policy.version != after.policy.version:
-        yield f"policy ({len(new.policy)} rules)"
+        yield f"policy ({several(len(new.policy), 'rule')})"
     for name in differences(old, new):
         if name.startswith(("access.", "rooms", "planning.", "workflows")):
             yield name

@@ -45,7 +45,7 @@ async def test_a_rule_counts_for_the_next_call_without_a_restart(house: House) -
         change(house, DENY + "[web]\nupload_mib = 7\n")
         told = house.command("reload")
         assert told.returncode == 0
-        assert told.stdout == "Changed: policy (1 rules).\nNeeds a restart: web.upload_mib.\n"
+        assert told.stdout == "Changed: policy (1 rule).\nNeeds a restart: web.upload_mib.\n"
         assert DENIED in await owner.ask(uuid4().hex, "write hello to a.txt")
 
 
@@ -74,7 +74,7 @@ def test_a_hangup_reloads_too_and_a_faulty_file_changes_nothing(house: House) ->
     assert "web.prot" in refused.stderr
     change(house, DENY)
     house.process.send_signal(signal.SIGHUP)
-    until_logged(house, "policy (1 rules)")
+    until_logged(house, "policy (1 rule)")
     assert house.leave() == 0
 
 

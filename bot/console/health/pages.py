@@ -31,6 +31,7 @@ OTHER_NODES: Final = marked(
 WELL: Final = marked("All is well. Looked {time}")
 WARNED: Final = marked("Nothing is broken, and there is something to look at ({number}). Looked {time}")
 WRONG: Final = marked("Something is broken. Looked {time}")
+DOCTOR_LOOKS: Final = marked("The doctor is looking. This takes up to two minutes.")
 NO_LINES: Final = marked("No line of the log fits.")
 FULL: Final = marked("Only the last few thousand lines are kept in memory. The log itself has them all.")
 
@@ -43,7 +44,11 @@ async def health(_request: web.Request, do: Operations) -> Html:
         tag("h2", say("Doctor")),
         _state(told),
         tag(
-            "form", tag("button", say("Look now"), type="submit", class_="main"), method="post", action=f"{ROOT}/doctor"
+            "form",
+            tag("button", say("Look now"), type="submit", class_="main"),
+            method="post",
+            action=f"{ROOT}/doctor",
+            data_meanwhile=say(DOCTOR_LOOKS),
         ),
         *_findings(told["findings"]),
         tag("h2", say("Support bundle")),
@@ -56,7 +61,7 @@ async def health(_request: web.Request, do: Operations) -> Html:
 
 def _state(told: View) -> Html:
     if told["running"]:
-        return tag("p", say("The doctor is looking. This takes up to two minutes."), class_="now live")
+        return tag("p", say(DOCTOR_LOOKS), class_="now live")
     if told["at"] is None:
         return nothing(say("The doctor hasn't looked since this process started."))
     if told["trouble"]:

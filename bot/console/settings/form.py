@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, tag, with_code
 from bot.console.layout import facts, nothing, page
 from bot.console.settings.pages import OWNERS_ONLY, SETTINGS_PLACE, notices, place_of, said_value
 from bot.operator.api import ROOT
@@ -45,7 +45,7 @@ async def setting(request: web.Request, do: Operations) -> Html:
         title,
         SETTINGS_PLACE,
         tag("p", tag("a", say("All settings"), href=SETTINGS_PLACE)),
-        tag("p", told["about"]) if told["about"] else None,
+        tag("p", *with_code(told["about"])) if told["about"] else None,
         *notices(told),
         None if told["may_edit"] else tag("p", say(OWNERS_ONLY), class_="faint"),
         *(_list(told) if told["is_list"] and not is_new else _form(told, is_new=is_new)),
@@ -213,8 +213,8 @@ def _input(one: View, *, is_new: bool) -> Iterator[Html]:
         yield tag(
             "input", value=value, placeholder=say("default: {default}", default=said_value(one["default"])), **given
         )
-    words = [one["doc"], hint]
-    yield tag("small", " ".join(filter(None, words)), id=said, class_="faint about")
+    words = " ".join(filter(None, (one["doc"], hint)))
+    yield tag("small", *with_code(words), id=said, class_="faint about")
     yield tag("p", id=f"fault-{key}", class_="fault", hidden=True)
 
 
@@ -230,7 +230,12 @@ def _shown(one: View, *, may_edit: bool) -> Html:
     ]
     form = _secret(one) if one["secret_name"] and may_edit else None
     return tag(
-        "article", tag("h3", tag("code", one["name"])), tag("p", one["doc"]), facts(pairs), form, class_="card plain"
+        "article",
+        tag("h3", tag("code", one["name"])),
+        tag("p", *with_code(one["doc"])),
+        facts(pairs),
+        form,
+        class_="card plain",
     )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, filled, tag
+from bot.console.html import Html, filled, tag, with_code
 from bot.console.layout import badge, nothing, page, table
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -155,7 +155,7 @@ def _empty(row: View, is_owner: bool) -> Html:
     return tag(
         "details",
         tag("summary", tag("strong", row["name"]), " ", tag("small", say("none"), class_="faint")),
-        tag("p", row["doc"]),
+        tag("p", *with_code(row["doc"])),
         tag("p", add or why),
         id=f"table-{row['name']}",
         class_="settings",
@@ -168,7 +168,7 @@ def _line(row: View, is_owner: bool) -> tuple[Html, ...]:
         tag(
             "div",
             tag("a", tag("code", name), href=place_of(row["name"]), title=row["name"]),
-            tag("p", row["doc"], class_="faint"),
+            tag("p", *with_code(row["doc"]), class_="faint"),
         ),
         value_of(row),
         source_of(row),

@@ -219,6 +219,7 @@ document.addEventListener("submit", async (event) => {
   try {
     const sending = send(form, event.submitter);
     buttons.forEach((button) => (button.disabled = true));
+    if (form.dataset.meanwhile) tell(form.dataset.meanwhile); // it takes long enough to wonder
     const done = await sending;
     if (form.dataset.then) {
       sessionStorage.setItem(TOLD, done.told ?? t("Saved.")); // this page is about what is gone, or what it made

@@ -14,9 +14,10 @@ from bot.doors.forms import Strict
 from bot.doors.rooms import NOT_YOURS, ProgramRooms
 from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
-from runtime.contract import FoundEntry, Role, RoomMark
+from runtime.contract import Author, FoundEntry, Role, RoomMark
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
+from runtime.markup import parse, to_plain
 from runtime.text.glyphs import clip, legible, visible
 
 CONVERSATIONS_GROUP: Final = "Rooms and files"
@@ -24,6 +25,8 @@ ROOM_TITLE_MAX_CHARS: Final = 120
 WANTED_MAX_CHARS: Final = 200
 SNIPPET_CHARS: Final = 160
 """Of a found message, which are told."""
+READ_AROUND_CHARS: Final = 1_000
+"""Of an answer, which are read on each side of what was looked for: all of it would take too long."""
 SEARCHED_ROOMS_MAX: Final = 60
 """Conversations that one search looks into: those of late first."""
 TOO_LATE: Final = "It's too late to take this back: the room is being removed, or isn't deleted."
@@ -116,6 +119,7 @@ class ConversationDoors:
         return [self._told(one, titles[one.address], wanted.lower().split()) for one in found]
 
     def _told(self, one: FoundEntry, title: str, words: Sequence[str]) -> dict[str, Any]:
+        text = without_marks(one.text, words) if one.author is Author.AGENT else one.text
         told = FoundView(
             room=self._context.named(one.address),
             title=visible(title, one_line=True),
@@ -123,7 +127,7 @@ class ConversationDoors:
             author=str(one.author),
             name=visible(one.name, one_line=True),
             at=one.at.isoformat(),
-            text=legible(snippet(" ".join(one.text.split()), words)),
+            text=legible(snippet(" ".join(text.split()), words)),
         )
         return told.model_dump()
 
@@ -144,6 +148,15 @@ class ConversationDoors:
         if not await self._context.store.shelf.restore_room(caller.identity, caller.person.name, address):
             raise Refusal(409, TOO_LATE)
         return web.json_response({})
+
+
+def without_marks(markdown: str, words: Sequence[str]) -> str:
+    """The lines of an answer or a card around the first word that was looked for, as plain text."""
+    low = markdown.lower()
+    first = min((at for word in words if (at := low.find(word)) >= 0), default=0)
+    begin = markdown.rfind("\n", 0, max(0, first - READ_AROUND_CHARS)) + 1
+    begin = max(begin, first - 2 * READ_AROUND_CHARS)
+    return to_plain(parse(markdown[begin : first + READ_AROUND_CHARS]))
 
 
 def snippet(text: str, words: Sequence[str]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 
+from bot.console.layout import page
 from runtime.calendar import WhenError, in_words, plan
 from runtime.text.retold import retold, told_to_reader
 from runtime.text.words import LANGUAGE, say
@@ -82,3 +84,8 @@ def test_times_are_told_in_german(text: str, told: str) -> None:
     planned = plan(text, zone="Europe/Berlin", now=NOW)
     assert in_words(planned, say) == told
     assert "um" not in in_words(planned).split()
+
+
+@pytest.mark.usefixtures("in_german")
+def test_the_consoles_script_knows_the_words_for_states() -> None:
+    assert '"approved": "freigegeben"' in unescape(page("Seite", "/console"))

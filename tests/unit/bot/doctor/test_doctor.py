@@ -18,6 +18,7 @@ from aiohttp.test_utils import TestServer
 from bot.doctor.examine import CHECKS, examine, is_healthy
 from bot.doctor.machine import place, store
 from bot.doctor.services import watching
+from bot.doctor.services import web as web_check
 from bot.doctor.subject import Check, Subject
 from bot.node.lock import Control, announced, holding
 from bot.secrets.disk import replace
@@ -340,6 +341,17 @@ async def test_the_port_of_our_own_process_is_no_trouble(patient: Patient) -> No
 async def test_a_page_that_others_can_reach_is_told(patient: Patient) -> None:
     found = await patient.look("web", settings='[web]\nhost = "0.0.0.0"\nport = 0\n')
     assert found["web.port"].level is Level.WARNING
+
+
+async def test_notifications_without_their_library_are_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = '[web]\nport = 0\n[push]\nenabled = true\nsubject = "mailto:ops@example.org"\n'
+    monkeypatch.setattr(web_check, "is_library_here", lambda: True)
+    assert "web.push" not in await patient.look("web", settings=settings)
+    monkeypatch.setattr(web_check, "is_library_here", lambda: False)
+    found = await patient.look("web", settings=settings)
+    assert found["web.push"].level is Level.WARNING
+    assert "signalbox-bot[push]" in found["web.push"].fix
+    assert "web.push" not in await patient.look("web", settings="[web]\nport = 0\n")
 
 
 # ------------------------------------------------------------------------------------------------------ those who watch

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.doors.page.conversations import snippet
+from bot.doors.page.conversations import READ_AROUND_CHARS, snippet, without_marks
 from runtime.contract import Identity, Role, RoomMark
 from tests.unit.bot.doors.stage import AT, NAMED_ROOM, doors_served
 
@@ -114,3 +114,15 @@ def test_a_long_message_is_told_from_a_little_before_the_word() -> None:
     assert "the lamp is here" in told
     assert len(told) < 170
     assert snippet("short", ["short"]) == "short"
+
+
+def test_an_answer_is_told_as_plain_text() -> None:
+    card = "**Approve `write_file`?**\n\n```\ntea.txt\n```\n\nAsked by *Ada*"
+    assert without_marks(card, ["ada"]).split() == ["Approve", "write_file?", "tea.txt", "Asked", "by", "Ada"]
+
+
+def test_of_a_long_answer_only_what_is_around_the_word_is_read() -> None:
+    far = "far\n" * 5_000
+    told = without_marks(f"{far}the **lamp** is here\n{far}", ["nothing", "lamp"])
+    assert "the lamp is here" in told
+    assert len(told) <= 3 * READ_AROUND_CHARS

@@ -113,6 +113,16 @@ async def test_the_outbox_offers_what_its_states_allow() -> None:
     assert "/deliveries/d2/" not in html
 
 
+async def test_a_delivery_is_shown_without_the_marks_of_its_text() -> None:
+    store = await crowd()
+    store.sent = [delivery(text="**Ready**\n\n- `tea.txt` <b>")]
+    html = await page(store, "/console/outbox/d1")
+    assert "Ready" in html
+    assert "tea.txt &lt;b&gt;" in html
+    assert "**" not in html
+    assert "`" not in html
+
+
 async def test_a_run_that_is_not_there_is_a_page_that_says_so() -> None:
     async with serving(await crowd()) as browser, browser.get("/console/runs/nope", **as_person("ada")) as answer:
         assert answer.status == 404

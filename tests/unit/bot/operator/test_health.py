@@ -128,6 +128,7 @@ async def test_the_doctors_findings_stand_with_their_fix() -> None:
     assert "Something is broken." in html
     assert html.index("set model.api_key") < html.index("port &lt;b&gt;8080")
     assert "1 thing is in order" in html
+    assert 'data-meanwhile="The doctor is looking.' in html
 
 
 async def test_a_support_bundle_is_downloaded_by_operators() -> None:

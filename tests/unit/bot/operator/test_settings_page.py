@@ -215,7 +215,7 @@ async def test_a_rule_shows_what_would_happen_and_wants_a_second_yes(tmp_path: P
         assert (status, "do more than now" in refused["error"]) == (422, True)
         status, saved = await save(house, "policy[1]", {**form, "accept": "yes"})
         assert status == 200, saved
-        assert saved["changed"] == ["policy (1 rules)"]
+        assert saved["changed"] == ["policy (1 rule)"]
     assert 'result = "allow"' in file_of(tmp_path).read_text()
 
 
@@ -300,6 +300,7 @@ async def test_pages_show_all_of_it(tmp_path: Path) -> None:
                 assert ('data-edits="set"' in answer.text) == (
                     who == "owner" and path in ("/budgets", "/budgets.day", "/policy[1]")
                 )
+        assert "the extra <code>push</code>" in (await house.ask("GET", "/console/settings/push", "owner")).text
         assert (await house.ask("GET", "/console/settings/nothing", "owner")).status == 404
         assert (await house.ask("GET", "/console/settings/policy[7]", "owner")).status == 404
 

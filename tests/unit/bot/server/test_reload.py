@@ -66,7 +66,7 @@ async def test_the_rules_about_calls_count_from_then_on(place: Place) -> None:
     assert place.live.rules.policy.ruling(SHELL) is Ruling.ASK
     told = await place.again(FIRST + '[[policy]]\ntool = "shell"\nresult = "deny"\n')
     assert place.live.rules.policy.ruling(SHELL) is Ruling.DENY
-    assert told == Reloaded(("policy (1 rules)",), (), ())
+    assert told == Reloaded(("policy (1 rule)",), (), ())
 
 
 async def test_who_may_approve_and_come_in_counts_from_then_on(place: Place) -> None:
@@ -167,7 +167,7 @@ async def test_nothing_changed_is_told_and_is_no_fact(place: Place) -> None:
 
 async def test_a_reload_that_changed_something_is_a_fact(place: Place) -> None:
     await place.again(FIRST + '[[policy]]\nresult = "deny"\n')
-    assert await facts(place.store) == [("ada", "policy (1 rules)")]
+    assert await facts(place.store) == [("ada", "policy (1 rule)")]
 
 
 async def facts(store: Store) -> list[tuple[str, str]]:
