@@ -72,7 +72,7 @@ async def watched_flow(chat: Tab, tab: Tab, house: House, pictures: Path) -> Non
     await expect(step(tab, "pause")).to_contain_text("wait · waiting")
     await restarted(tab, house)  # while it waits for a time
     await expect(step(tab, "drafts")).to_contain_text("tool · succeeded")
-    await expect(step(tab, "sure")).to_contain_text("ask · waiting")
+    await expect(step(tab, "sure")).to_contain_text("question to a person · waiting")
     await photographed(tab, pictures / "workflow.png")
     await photographed(tab, pictures / "workflow-narrow.png", narrow=True)
     await restarted(tab, house)  # while it waits for a person
