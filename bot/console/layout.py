@@ -106,6 +106,9 @@ TONES: Final = {
     "error": "bad",
     "critical": "bad",
     "revoked": "over",
+    "expired": "over",
+    "trusted": "good",
+    "unreadable": "bad",
     "stopped": "over",
     "skipped": "over",
     "ended": "over",
@@ -269,7 +272,7 @@ def _sidebar(path: str) -> Html:
     )
     talk = tag("a", say("Conversations"), href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
-    folded = tag("details", tag("summary", say(here[1])), _places(path), class_="folded")
+    folded = tag("details", tag("summary", say(here[1])), _places(path), _languages(), class_="folded")
     return tag("header", tag("div", brand, talk, _places(path), folded, _languages(), class_="side"), class_="sidebar")
 
 

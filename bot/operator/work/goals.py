@@ -14,11 +14,12 @@ from bot.operator.work.ended import Hearers, hearers_of
 from runtime.chat.views.goals import SetGoal
 from runtime.contract import RunId
 from runtime.domain.agents.tasks import short_id
-from runtime.domain.goals.progress import GoalStanding, GoalTurn, told_turns
+from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, spanned
+from runtime.domain.goals.progress import GoalStanding, GoalTurn, turns_begun
 from runtime.domain.runs import WaitKind
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
-from runtime.text.words import marked
+from runtime.text.words import count, decimal, marked, say, several
 
 GOAL_ID_MIN_CHARS: Final = 4
 UNKNOWN_GOAL: Final = marked("No goal is called {name!r}. The end of its id is enough, four characters or more.")
@@ -28,7 +29,7 @@ TURN_AT_WORK: Final = marked("at work")
 TURN_JUDGED: Final = marked("being judged")
 WAITING_TURN: Final = "waiting"
 """The state of a turn whose work asks somebody."""
-FOR_A_PERSON: Final = "a person"
+FOR_A_PERSON: Final = marked("a person")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,9 @@ class GoalOperations:
             "outcome": self.mask(contract.outcome),
             "criteria": [self.mask(one) for one in contract.criteria],
             "constraints": [self.mask(one) for one in contract.constraints],
-            "bounds": contract.bounds,
+            "bounds": _bounds(contract),
             "judge": contract.judge,
-            "how_far": told_turns(now),
+            "how_far": say("{number} of {turns}", number=count(turns_begun(now)), turns=_turns(contract)),
             "until": at(now.until),
             "end": now.end.value if now.end else "",
             "turns": [self._turn(one) for one in _begun(now)],
@@ -132,6 +133,16 @@ NOT_FROZEN: Final[View] = {
     "turns": [],
 }
 """What is known of one whose run has not begun."""
+
+
+def _turns(contract: Contract) -> str:
+    return several(contract.turns, "sprint") if contract.turn_word == "sprint" else several(contract.turns, "turn")
+
+
+def _bounds(contract: Contract) -> str:
+    told = say("at most {turns} or {time}", turns=_turns(contract), time=spanned(contract.minutes, several))
+    money = contract.budget_micros / MICROS_OF_A_DOLLAR
+    return say("{bound} or ${money}", bound=told, money=decimal(f"{money:,.2f}")) if money else told
 
 
 def _begun(now: GoalStanding) -> list[GoalTurn]:

@@ -274,9 +274,12 @@ def _short(text: str) -> str:
     return words if len(words) <= 200 else f"{words[:199]}…"
 
 
+def turns_begun(at: GoalStanding) -> int:
+    return max(len(at.turns), at.next.number if at.next else 0)
+
+
 def told_turns(at: GoalStanding) -> str:
     """
     Shape:  2 of 20 turns
     """
-    begun = max(len(at.turns), at.next.number if at.next else 0)
-    return f"{begun} of {counted(at.contract.turns, at.contract.turn_word)}"
+    return f"{turns_begun(at)} of {counted(at.contract.turns, at.contract.turn_word)}"
