@@ -26,7 +26,7 @@ SKILL_HEADS: Final = (
     marked("From"),
     marked("Actions"),
 )
-SOURCES: Final = {
+SOURCES: Final[View] = {
     "shipped": marked("shipped"),
     "user": marked("your folder"),
     "settings": marked("a folder of the settings"),

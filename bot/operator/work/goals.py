@@ -11,15 +11,14 @@ from bot.operator.actor import Actor
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from bot.operator.work.ended import Hearers, hearers_of
-from runtime.chat.views.goals import SetGoal
+from runtime.chat.views.goals import SetGoal, bounds_told, turns_told
 from runtime.contract import RunId
 from runtime.domain.agents.tasks import short_id
-from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, spanned
-from runtime.domain.goals.progress import GoalStanding, GoalTurn, turns_begun
+from runtime.domain.goals.progress import GoalStanding, GoalTurn
 from runtime.domain.runs import WaitKind
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
-from runtime.text.words import count, decimal, marked, say, several
+from runtime.text.words import marked
 
 GOAL_ID_MIN_CHARS: Final = 4
 UNKNOWN_GOAL: Final = marked("No goal is called {name!r}. The end of its id is enough, four characters or more.")
@@ -100,9 +99,9 @@ class GoalOperations:
             "outcome": self.mask(contract.outcome),
             "criteria": [self.mask(one) for one in contract.criteria],
             "constraints": [self.mask(one) for one in contract.constraints],
-            "bounds": _bounds(contract),
+            "bounds": bounds_told(contract),
             "judge": contract.judge,
-            "how_far": say("{number} of {turns}", number=count(turns_begun(now)), turns=_turns(contract)),
+            "how_far": turns_told(now),
             "until": at(now.until),
             "end": now.end.value if now.end else "",
             "turns": [self._turn(one) for one in _begun(now)],
@@ -133,16 +132,6 @@ NOT_FROZEN: Final[View] = {
     "turns": [],
 }
 """What is known of one whose run has not begun."""
-
-
-def _turns(contract: Contract) -> str:
-    return several(contract.turns, "sprint") if contract.turn_word == "sprint" else several(contract.turns, "turn")
-
-
-def _bounds(contract: Contract) -> str:
-    told = say("at most {turns} or {time}", turns=_turns(contract), time=spanned(contract.minutes, several))
-    money = contract.budget_micros / MICROS_OF_A_DOLLAR
-    return say("{bound} or ${money}", bound=told, money=decimal(f"{money:,.2f}")) if money else told
 
 
 def _begun(now: GoalStanding) -> list[GoalTurn]:
