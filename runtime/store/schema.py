@@ -65,6 +65,7 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.people import accounts as accounts
+from runtime.store.tables.people import browser_sessions as browser_sessions
 from runtime.store.tables.people import identities as identities
 from runtime.store.tables.people import invitations as invitations
 from runtime.store.tables.people import pairing_tries as pairing_tries
@@ -83,7 +84,7 @@ from runtime.store.tables.triggers import triggers as triggers
 from runtime.store.tables.web_push import push_marks as push_marks
 from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
-REVISION: Final = "0051"
+REVISION: Final = "0052"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 BINARY_COLUMNS: Final = {

@@ -40,6 +40,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "GET /console/static/{name}": OPEN,
     "GET /link/{token}": LINK,
     "POST /link/{token}": LINK,
+    "POST /sign-out": OPEN,
     "GET /join/{token}": dict.fromkeys(ROLES, 404),
     "POST /api/join/{token}": dict.fromkeys(ROLES, 400),
     "* /hooks/{name}": dict.fromkeys(ROLES, 405),
@@ -298,7 +299,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "POST ? bot/http/operator_api.py: path": OPERATION,
     "POST ? adapters/slack/incoming/http_events.py: self.path": "Slack signs its requests: tests/wire/slack/test_http.py",
     **dict.fromkeys(
-        ("GET /sign-in", "GET /sign-in/back", "POST /sign-out"),
+        ("GET /sign-in", "GET /sign-in/back"),
         "there where a provider is set: tests/unit/bot/auth/test_sign_in.py",
     ),
     "POST ? adapters/telegram/incoming/webhook.py: self._settings.route": "Telegram shows a token: tests/wire/telegram/test_webhook.py",

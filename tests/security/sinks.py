@@ -111,7 +111,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("see_document", "drop_documents"),
         *("tell_of_skill", "give_up_skill"),
         *("see_document", "drop_documents", "clear_remains"),
-        *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
+        *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge", "end_other_sessions"),
+        "session",  # notes when its browser was seen
         *(
             "claim",
             "claim_suspect",

@@ -56,7 +56,7 @@ async def person(request: web.Request, do: Operations) -> Html:
         PEOPLE_PLACE,
         tag("p", tag("a", say("All people"), href=PEOPLE_PLACE)),
         about,
-        tag("h2", say("Signed in by a provider")),
+        tag("h2", say("Signed in")),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
         *(_changes(row, others) if is_owner else ()),
     )
@@ -64,10 +64,22 @@ async def person(request: web.Request, do: Operations) -> Html:
 
 def _sessions(row: View, sessions: list[View], *, is_owner: bool) -> Html:
     if not sessions:
-        return nothing(say("{name} isn't signed in by a provider.", name=row["name"]))
-    heads = (marked("Signed in at"), marked("Since"), *([marked("Change")] if is_owner else []))
+        return nothing(say("{name} isn't signed in in any browser.", name=row["name"]))
+    heads = (
+        marked("Browser"),
+        marked("Signed in by"),
+        marked("Since"),
+        marked("Last seen"),
+        *([marked("Change")] if is_owner else []),
+    )
     lines = (
-        (one["issuer"], moment(one["since"]), *([_end_session(row["name"], one)] if is_owner else []))
+        (
+            one["browser"] or say("Unknown browser"),
+            one["issuer"] or say("a link"),
+            moment(one["since"]),
+            moment(one["seen"]),
+            *([_end_session(row["name"], one)] if is_owner else []),
+        )
         for one in sessions
     )
     return table(say("Browsers"), heads, lines)

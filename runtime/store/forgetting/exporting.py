@@ -25,6 +25,8 @@ HIDDEN_COLUMNS: Final = (
     ("pushes", "sealed"),
     ("push_subscriptions", "sealed"),
     ("push_subscriptions", "session"),
+    ("browser_sessions", "hash"),
+    ("browser_sessions", "link"),
 )
 """Columns that open something, or that nobody can read."""
 

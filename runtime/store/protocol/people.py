@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -100,7 +100,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Somebody who used an invitation. `token`: of their lasting link, for their browser alone."""
+    """Somebody who used an invitation. `token`: of their browser's session."""
 
     person: Person
     token: str
@@ -117,11 +117,17 @@ class Unjoined(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser that signed in at a provider. `id` is the beginning of its stored hash."""
+    """A browser in which somebody is signed in, at a provider or, without `issuer`, by their link. `id` is the beginning of its hash.
+
+    `browser` says which it is, as it calls itself; empty where it doesn't, as `seen` is none where nothing noted it.
+    """
 
     id: str
     issuer: str
     since: datetime
+    browser: str = ""
+    seen: datetime | None = None
+    hash: str = field(default="", repr=False)
 
 
 class Invitations(Protocol):
@@ -139,7 +145,9 @@ class Invitations(Protocol):
     async def revoke_invitation(self, which: str, *, actor: str) -> bool:
         """End one that is open; false where it isn't."""
 
-    async def join_by(self, token: str, name: str, *, given: Collection[str] = ()) -> Joined | Unjoined:
+    async def join_by(
+        self, token: str, name: str, *, given: Collection[str] = (), browser: str = ""
+    ) -> Joined | Unjoined:
         """Use an invitation: a new person, with a number behind a name that is taken or `given` something. Of two at once one joins."""
 
     async def let_in(
@@ -187,7 +195,9 @@ class Guests(Protocol):
     async def admit(self, asked: Admission) -> Person | Unadmitted:
         """The person as whom a provider's word lets somebody in; nothing is written where nothing changes."""
 
-    async def keep_session(self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person) -> None:
+    async def keep_session(
+        self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person, browser: str = ""
+    ) -> None:
         """Remember a browser that signed in at a provider."""
 
     async def session(self, token: str) -> tuple[Identity, Person, Identity] | None:
@@ -241,10 +251,13 @@ class People(Links, Guests, Invitations, Protocol):
         """Tell what a merge would do, and change nothing."""
 
     async def sessions_of(self, name: str) -> list[BrowserSession]:
-        """Browsers in which they are signed in by a provider, the newest first."""
+        """Browsers in which they are signed in, those seen last first."""
 
     async def end_session(self, name: str, which: str, *, actor: str) -> bool:
         """Sign them out in one of those browsers; false where it isn't signed in."""
+
+    async def end_other_sessions(self, name: str, *, but: str, actor: str) -> int:
+        """Sign them out in all browsers but the one with this hash; how many those were."""
 
     async def pairings(self) -> list[Pairing]:
         """Pairings that wait for a code to be entered, oldest first."""
