@@ -155,6 +155,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     ),
     "bot/operator/settings/keys.py": (frozenset({"note_fact"}), "names of secrets"),
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
+    "bot/own/data.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
     "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
     "bot/http/joining.py": (

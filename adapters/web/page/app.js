@@ -398,6 +398,7 @@ class Page {
     const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
     const toDo = [
       ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
+      { label: words.myData, act: () => location.assign("/me") },
       signsOut && { label: words.signOut, act: () => this.#signOut() },
     ].filter(Boolean);
     showBanner(this.#me);

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from runtime.contract import Address, Identity, NewId, Person, Role
+from runtime.contract import Address, Identity, NewId, Person, PersonId, Role
 from runtime.domain.ids import digest
 from runtime.errors import StoreError
 from runtime.store.common import fact, whom
@@ -21,6 +21,7 @@ from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.people import invitations
 from runtime.store.people.admission import admit
 from runtime.store.people.browsers import SEEN_AGAIN_AFTER, begin, by_browser, leave, set_seen
+from runtime.store.people.held import held_of
 from runtime.store.people.merging import merge, merging
 from runtime.store.people.people import (
     ONCE,
@@ -45,6 +46,7 @@ from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
 from runtime.store.protocol.people import (
     Admission,
     BrowserSession,
+    HeldData,
     Invitation,
     Joined,
     Merging,
@@ -203,6 +205,9 @@ class PeopleStore(Base):
 
     async def merging(self, name: str, into: str) -> Merging | Unmoved:
         return await self._driver.read(lambda: merging(name, into))
+
+    async def held_of(self, who: PersonId) -> HeldData:
+        return await self._driver.read(lambda: held_of(who))
 
     async def sessions_of(self, name: str) -> list[BrowserSession]:
         now = self.now()

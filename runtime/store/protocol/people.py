@@ -13,8 +13,10 @@ from runtime.contract import (
     Identity,
     Links,
     Person,
+    PersonId,
     Role,
 )
+from runtime.domain.events.feedback import Rating
 
 if TYPE_CHECKING:
     from runtime.store.logins.rows import NewGrant
@@ -128,6 +130,36 @@ class BrowserSession:
     browser: str = ""
     seen: datetime | None = None
     hash: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenRoom:
+    """A room in which somebody spoke: how often, and when last."""
+
+    address: Address
+    messages: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRating:
+    """A rating that somebody gave, with the words they added."""
+
+    address: Address
+    rating: Rating
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldData:
+    """Data held about somebody beside memories and sign-ins. `browsers_told` are those that get notifications, by id."""
+
+    rooms: tuple[SpokenRoom, ...] = ()
+    ratings: tuple[GivenRating, ...] = ()
+    browsers_told: Mapping[str, datetime] = field(default_factory=dict)
+    zone: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Invitations(Protocol):
@@ -249,6 +281,9 @@ class People(Links, Guests, Invitations, Protocol):
 
     async def merging(self, name: str, into: str) -> Merging | Unmoved:
         """Tell what a merge would do, and change nothing."""
+
+    async def held_of(self, who: PersonId) -> HeldData:
+        """Data held about them, the newest first."""
 
     async def sessions_of(self, name: str) -> list[BrowserSession]:
         """Browsers in which they are signed in, those seen last first."""
