@@ -58,6 +58,8 @@ TONES: Final = {
     "asked": "ask",
     "held": "ask",
     "running": "live",
+    "draining": "ask",
+    "lost": "bad",
     "ready": "live",
     "queued": "live",
     "open": "live",

@@ -149,6 +149,10 @@ class Lab:
         self._places: dict[str, Place] = {}
         self._left: list[dict[str, Any]] = []
 
+    @property
+    def database(self) -> str:
+        return self._database
+
     async def say(self, place: Place) -> str:
         """Somebody writes there; the token by which the answer is known."""
         token = f"tok{len(self._said):04d}"

@@ -30,6 +30,10 @@ OF_NODES: Final = {
     "node lost": EventWord(
         "node.lost", "A process gave no sign for longer than its lease. Others go on with its work."
     ),
+    "node asked to drain": EventWord(
+        "node.drain_asked", "An operator asked a process to take nothing more in, and to leave."
+    ),
+    "node removed": EventWord("node.removed", "An operator gave up a process that doesn't come back."),
     "roles handed over": EventWord(
         "node.roles_handed_over", "An account went over to a process that its platform answers."
     ),
