@@ -123,10 +123,13 @@ def _sqlite_revision(raw: sqlite3.Connection) -> str | None:
 
 async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     """Upgrade the database behind `url`, unless it is current; of many nodes one does it."""
+    from runtime.store.sql.postgres import keep_if_left
+
     if await _postgres_revision(pool) == REVISION:
         return
     # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
     async with pool.acquire() as connection, connection.transaction():
+        await keep_if_left(connection)
         await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=MIGRATION_TIMEOUT_SECONDS)
         if await _postgres_revision(pool) != REVISION:
             await _run_async(url)
