@@ -22,7 +22,7 @@ from tests.lab.campaign import (
     each_kind,
     planted,
 )
-from tests.lab.sums import table
+from tests.lab.sums import LAG_MOST, table
 
 
 def plan_of(given: argparse.Namespace) -> list[Batch]:
@@ -47,7 +47,7 @@ def main() -> int:
         tell=tell,
         until=until,
         beside=given.beside,
-        again=lambda row: given.again and bool(row["broken"]) and not row["plant"],
+        again=lambda row: given.again and not row["plant"] and (row["lag"] > LAG_MOST or bool(row["broken"])),
     )
     tell(f"seed {given.seed}: {campaign.left} trials to do, {len(results.rows)} done, in {path}")
     load()
@@ -70,7 +70,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--beside", type=int, default=2, help="stages beside each other")
     parser.add_argument("--file", type=Path, help="where results are kept")
     parser.add_argument("--fresh", action="store_true", help="forget the results that there are")
-    parser.add_argument("--again", action="store_true", help="do trials again that broke a promise")
+    parser.add_argument(
+        "--again", action="store_true", help="do trials again that broke a promise, or in which the machine stood still"
+    )
     parser.add_argument("--only", default="", metavar="WORD", help="stages whose name has this word")
     return parser.parse_args()
 

@@ -247,6 +247,7 @@ class Campaign:
                 await batch.trials[number].run(trial)
         except (AssertionError, TimeoutError, OSError) as failed:
             broken, error = [f"hung: {told_of(failed)}"], str(failed)
+        trial.watch.count()
         tokens = {line.token for line in trial.watch.lines}
         try:
             broken += await trial.on.judged_of(tokens, trial.watch.evidence())
@@ -259,6 +260,7 @@ class Campaign:
             figures=trial.figures,
             lines=[dict(line.told()) for line in trial.watch.lines],
             seconds=time.monotonic() - began,
+            lag=trial.watch.lag,
             broken=broken,
             error=f"{error}\n{logs}".strip(),
         )
@@ -267,7 +269,7 @@ class Campaign:
     async def _end(self, batch: Batch, number: int, watch: Watch) -> None:
         """All that was ever said on the stage is judged once more, and that everybody leaves."""
         try:
-            await watch.on.judged()
+            await watch.on.judged({"usage": watch.usage})
         except AssertionError as failed:
             row = self._results.rows[batch.key(number)]
             told = [line for line in str(failed).partition("\n---")[0].splitlines() if line]
@@ -278,6 +280,7 @@ class Campaign:
             "figures": {},
             "lines": [],
             "seconds": 0.0,
+            "lag": 0.0,
             **more,
             "key": batch.key(number),
             "sort": batch.trials[number].sort,

@@ -24,6 +24,8 @@ SLOPES = {"memory": 1024.0, "descriptors": 2.0, "threads": 2.0}
 """By how much a process may grow in so many messages: KiB, and numbers."""
 FEWEST_MESSAGES = 2_000
 """A slope over fewer is chance."""
+MOST_MORE = {"descriptors": 30, "threads": 16}
+"""By how much it may have grown in all: connections of a pool, threads of another."""
 
 
 def broken(evidence: dict[str, Any]) -> Iterator[str]:
@@ -120,7 +122,7 @@ def told(evidence: dict[str, Any]) -> Iterator[str]:
                 yield f"untrue: {look['node']} says ready {look['at'] - fault['begins']:.1f} s into a fault of the {fault['what']}"
         # While a node takes over from another, its accounts may not be connected; its store is.
         near = own if "store" in look["reasons"] or not look["ready"] else faults
-        if look["ready"] != 200 and not any(_is_near(look["at"], fault, lease) for fault in near):
+        if look["ready"] != 200 and not any(_is_near(look["at"], fault, lease, look["seconds"]) for fault in near):
             yield f"untrue: {look['node']} says {look['ready']} without a fault: {look['reasons']}"
 
 
@@ -128,8 +130,8 @@ def _is_in(at: float, fault: dict[str, Any], after: float) -> bool:
     return bool(fault["begins"] + after < at < (fault["ends"] or float("inf")))
 
 
-def _is_near(at: float, fault: dict[str, Any], lease: float) -> bool:
-    return bool(fault["begins"] <= at < (fault["ends"] or float("inf")) + lease + JOINS_WITHIN)
+def _is_near(at: float, fault: dict[str, Any], lease: float, seconds: float = 0.0) -> bool:
+    return bool(fault["begins"] <= at + seconds and at < (fault["ends"] or float("inf")) + lease + JOINS_WITHIN)
 
 
 def _overlaps(look: dict[str, Any], fault: dict[str, Any], lease: float) -> bool:
@@ -142,7 +144,7 @@ def joined(evidence: dict[str, Any]) -> Iterator[str]:
     """Each living process is live in the table of nodes, but for its own faults and a while after them."""
     faults, lease = evidence.get("faults", []), evidence.get("lease", 0.0)
     for table in evidence.get("tables", []):
-        for name, pid in evidence.get("pids", {}).items():
+        for name, pid in table["pids"].items():
             near = any(_is_near(table["at"], fault, lease) for fault in faults if fault["node"] == name)
             if not near and table["rows"].get(str(pid)) != "live":
                 yield f"hung: {name} lives without a fault, and is {table['rows'].get(str(pid), 'unknown')} among the nodes"
@@ -150,26 +152,29 @@ def joined(evidence: dict[str, Any]) -> Iterator[str]:
 
 def well_held(evidence: dict[str, Any]) -> Iterator[str]:
     """A node that is cut from a platform has no role there for long, where another is well."""
-    names = {str(pid): name for name, pid in evidence.get("pids", {}).items()}
     cut = [fault for fault in evidence.get("faults", []) if fault["what"] == "platform"]
-    for fault in cut if len({fault["node"] for fault in cut}) < len(names) else []:
+    for fault in cut:
         for table in evidence.get("tables", []):
-            if _is_in(table["at"], fault, PLATFORM_TOLD_WITHIN):
+            names = {str(pid): name for name, pid in table["pids"].items()}
+            is_alone = {fault["node"] for fault in cut} >= set(names.values())
+            if not is_alone and _is_in(table["at"], fault, PLATFORM_TOLD_WITHIN):
                 for role, pid in table["roles"].items():
                     if role.startswith("courier:") and names.get(str(pid)) == fault["node"]:
                         yield f"kept: {fault['node']} is cut from the platform, and has {role} still"
 
 
 def level(usage: list[dict[str, Any]]) -> Iterator[str]:
-    """A process does not grow with what it does: `usage` by node, in order of the messages that were answered."""
+    """A process does not grow with what it does: `usage` by process, in order of the messages that were answered."""
     for name in sorted({one["node"] for one in usage}):
         points = [one for one in usage if one["node"] == name]
+        for what, most in MOST_MORE.items():
+            if (more := points[-1][what] - points[0][what]) > most:
+                yield f"grows: {name} has {more} {what} more than at first"
         if len(points) < 3 or points[-1]["messages"] - points[0]["messages"] < FEWEST_MESSAGES:
             continue
-        for what, most in SLOPES.items():
-            slope = slope_of([(one["messages"], one[what]) for one in points]) * PER_MESSAGES
-            if slope > most:
-                yield f"grows: {name} has {slope:.1f} more {what} for {PER_MESSAGES} messages"
+        for what, slope in SLOPES.items():
+            if (found := slope_of([(one["messages"], one[what]) for one in points]) * PER_MESSAGES) > slope:
+                yield f"grows: {name} has {found:.1f} more {what} for {PER_MESSAGES} messages"
 
 
 def slope_of(points: list[tuple[float, float]]) -> float:

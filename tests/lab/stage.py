@@ -60,6 +60,11 @@ class Lab:
         """The only platform, or the first."""
         return next(iter(self.rigs.values()))
 
+    @property
+    def said(self) -> int:
+        """How many lines were written."""
+        return len(self._said)
+
     def rig_of(self, place: Place) -> Rig:
         return self.rigs[place.address.channel]
 
@@ -178,11 +183,12 @@ class Lab:
             if node.is_living:
                 self._left.append(await node.leave())
 
-    async def judged(self) -> None:
-        """Have everybody leave, and the checker judge. Errors: AssertionError with each promise that was not kept."""
+    async def judged(self, more: Mapping[str, Any] | None = None) -> None:
+        """Have everybody leave, and the checker judge; with `more` evidence. Errors: AssertionError with each promise that was
+        not kept."""
         evidence = await self.evidence(self._said)
         await self.leave()
-        told = await judge({**evidence, "left": self._left})
+        told = await judge({**evidence, **(more or {}), "left": self._left})
         if told:
             raise AssertionError("\n".join([told, *(f"--- {node.name}\n{node.log()}" for node in self.nodes)]))
 

@@ -23,7 +23,10 @@ PROMISES: Final = (
     "grows",
 )
 """First words of complaints that no trial may have, whatever the machine does. The others are figures."""
-AFTER_LEASE: Final = ("thawed", "healed")
+LATE: Final = ("slow", "slow answer", "untrue", "late")
+"""First words of complaints about time, which count where the machine did not stand still."""
+LAG_MOST: Final = 0.5
+"""Seconds for which a loop that does nothing may have been kept from going on: else the times of that trial prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ BOUNDS: Final = (
     Bound("idle work of a frozen node, or of one cut from the store", "line idle", 7),
     Bound("a node cut from a platform hands over", "line handed over", 20),
     Bound("work in flight is answered", "line in flight", 35),
+    Bound("what was said in an outage is answered", "line outage", 35),
+    Bound("work on a platform's forgotten connections is answered", "line forgotten", 100),
     Bound("a canary is answered where all say that they are ready", "line canary", 10),
     Bound("/readyz tells of the store", "store told", 3),
     Bound("/readyz tells of a lost database file", "file told", 5),
@@ -55,6 +60,8 @@ BOUNDS: Final = (
 def samples(rows: Iterable[Row]) -> Iterator[tuple[str, float, float]]:
     """Each figure by its name, with its lease."""
     for row in rows:
+        if row["lag"] > LAG_MOST:
+            continue
         for name, seconds in row["figures"].items():
             yield name, seconds, row["lease"]
         for line in row["lines"]:
@@ -65,8 +72,6 @@ def samples(rows: Iterable[Row]) -> Iterator[tuple[str, float, float]]:
 def _line_name(row: Row, line: Mapping[str, Any]) -> str:
     if line["kind"] == "idle" and row["kind"].startswith("partition platform"):
         return "line handed over"
-    if line["kind"] == "idle" and row["sort"] == "slow":
-        return "line in flight"
     return f"line {line['kind']}"
 
 
@@ -125,14 +130,20 @@ def _counts(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _complaints(rows: Sequence[Row]) -> Counter[str]:
-    found = Counter(line.partition(":")[0] for row in rows for line in row["broken"])
-    return Counter({word: found[word] for word in PROMISES})
+    found = Counter(line.partition(":")[0] for row in rows for line in counted(row))
+    return Counter({word: found[word] for word in (*PROMISES, *LATE)})
+
+
+def counted(row: Row) -> Sequence[str]:
+    """The complaints that count."""
+    return [line for line in row["broken"] if row["lag"] <= LAG_MOST or line.partition(":")[0] not in LATE]
 
 
 def _promises(rows: Sequence[Row]) -> Iterator[str]:
     lines = sum(len(row["lines"]) for row in rows)
     told = ", ".join(f"{word} {count}" for word, count in _complaints(rows).items())
-    yield f"{len(rows)} faults, {lines} lines. {told}."
+    still = sum(row["lag"] > LAG_MOST for row in rows)
+    yield f"{len(rows)} faults, {lines} lines. {told}. In {still} the machine stood still for more than {LAG_MOST:g} s: their times don't count."
     for row in rows:
-        for line in row["broken"]:
+        for line in counted(row):
             yield f"- {row['key']} ({row['engine']} {row['nodes']} {row['platform']}, load {row['load']:.1f}): {line}"

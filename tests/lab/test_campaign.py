@@ -29,6 +29,7 @@ ROW: Final[Mapping[str, Any]] = {
     "lease": 1.0,
     "plant": "",
     "load": 0.1,
+    "lag": 0.0,
 }
 
 
@@ -96,6 +97,13 @@ def test_one_broken_promise_breaks_the_table(told: str) -> None:
     words, holds = table([ROW, {**ROW, "key": "1.1 kill", "broken": [told]}])
     assert not holds
     assert told in words
+
+
+def test_where_the_machine_stood_still_times_count_for_nothing_and_promises_do() -> None:
+    late = {**ROW, "lag": 0.6, "figures": {"thawed": 9.0}, "broken": ["slow answer: tok1 (idle) took 9.0 s of 7"]}
+    assert table([late])[1]
+    assert not table([{**late, "lag": 0.1}])[1]
+    assert not table([{**late, "broken": ["repeated: tok1 in a was answered 2 times without a mark"]}])[1]
 
 
 def test_a_bug_that_was_not_found_breaks_the_table() -> None:

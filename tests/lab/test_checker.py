@@ -14,6 +14,7 @@ from tests.lab import checker
 from tests.lab.stage import judge
 
 PRODUCT: Final = frozenset({"bot", "adapters", "runtime", "tools", "tests"})
+PIDS: Final = {"one": 7, "two": 8}
 KEPT: Final[dict[str, Any]] = {
     "said": [{"room": "a", "token": "tok1"}, {"room": "a", "token": "tok2"}],
     "seen": {"a": [{"text": "hello tok1", "marked": False}, {"text": "hello tok2", "marked": False}]},
@@ -23,7 +24,6 @@ KEPT: Final[dict[str, Any]] = {
     "left": [{"name": "one", "code": 0, "seconds": 0.5}],
     "lines": [{"token": "tok1", "kind": "idle", "took": 1.0, "within": 7.0}],
     "lease": 1.0,
-    "pids": {"one": 7, "two": 8},
     "faults": [
         {"node": "one", "what": "store", "begins": 100.0, "ends": 110.0},
         {"node": "two", "what": "platform", "begins": 200.0, "ends": 240.0},
@@ -38,10 +38,10 @@ KEPT: Final[dict[str, Any]] = {
         {"node": "one", "at": 299.9, "seconds": 3.1, "ready": 200, "reasons": {}},
     ],
     "tables": [
-        {"at": 50.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "8"}},
-        {"at": 105.0, "rows": {"7": "dead", "8": "live"}, "roles": {"courier:telegram:1": "8"}},
-        {"at": 210.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "8"}},
-        {"at": 221.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "7"}},
+        {"at": 50.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "8"}, "pids": PIDS},
+        {"at": 105.0, "rows": {"7": "dead", "8": "live"}, "roles": {"courier:telegram:1": "8"}, "pids": PIDS},
+        {"at": 210.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "8"}, "pids": PIDS},
+        {"at": 221.0, "rows": {"7": "live", "8": "live"}, "roles": {"courier:telegram:1": "7"}, "pids": PIDS},
     ],
     "usage": [
         {"node": "one", "messages": n, "memory": 90_000 + n // 20, "descriptors": 30, "threads": 9}

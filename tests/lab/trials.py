@@ -29,6 +29,9 @@ LENGTHS: Final = (0.5, 1.2, 3.0)
 TARGETS: Final = ("store", "platform", "both", "notices")
 HOWS: Final = ("stall", "cut")
 SLOWS: Final = ("lose", "deaf", "dumb", "delay10", "delay100", "delay500", "drip")
+FORGOTTEN: Final = ("lose", "deaf", "dumb")
+FORGOTTEN_WITHIN: Final = 100.0
+"""Seconds. Source: two heartbeats of Discord's gateway, each 41.25 s; Telegram's long poll takes 30."""
 OUTAGES: Final = ("stop", "crash", "cut", "stall", "lose")
 STATES: Final = (
     "well",
@@ -94,7 +97,9 @@ class Trial:
         await self.watch.until_seen(lines)
         for node in self.on.nodes:
             await self.on.until_serving(node)
+        began = time.monotonic()
         await self.on.until_held()
+        self.figures["held"] = time.monotonic() - began
         await self.canary(room)
         return self.figures
 
@@ -190,17 +195,27 @@ def lift(node: Node) -> None:
 
 
 async def slow(trial: Trial, target: str, how: str) -> Figures:
-    """A way is slow, one-sided or forgotten for a while: nothing is lost, and all is well again."""
+    """A way is slow, one-sided or forgotten for a while: nothing is lost, and all is well again.
+
+    A forgotten connection to a platform looks like one on which nothing happens, until its SDK misses a sign of life.
+    """
     rooms, node = trial.rooms(), await trial.owner()
-    lines = [*await trial.in_flight(rooms[:2])]
+    within = FORGOTTEN_WITHIN if target == "platform" and how in FORGOTTEN else IN_FLIGHT_WITHIN
+    kind = "forgotten" if within == FORGOTTEN_WITHIN else "in flight"
+    lines = [await trial.watch.write(room, kind, within) for room in rooms[:2]]
     for name, way in ways_of(node, target).items():
         block(name, way, how)
     fault = trial.watch.fault(node, "slow")
-    lines.append(await trial.idle(rooms[2], IN_FLIGHT_WITHIN))
+    lines.append(await trial.watch.write(rooms[2], kind, within))
     await asyncio.sleep(SLOW_FOR)
     lift(node)
-    fault["ends"] = lifted = time.monotonic()
-    await trial.served(node, "healed", lifted)
+    lifted = time.monotonic()
+    if kind == "forgotten":
+        await trial.watch.until_seen(lines, FORGOTTEN_WITHIN)
+        await trial.on.until_serving(node, FORGOTTEN_WITHIN)
+    else:
+        await trial.served(node, "healed", lifted)
+    fault["ends"] = time.monotonic()
     return await trial.ending(lines, rooms[3])
 
 
@@ -283,9 +298,10 @@ async def kill(trial: Trial) -> Figures:
         await trial.watch.until_seen(lines[-1:], IDLE_WITHIN)
     else:
         lines += [await trial.watch.write(room, "outage", IN_FLIGHT_WITHIN) for room in rooms[2:]]
+    began = time.monotonic()
     await node.start()
     trial.watch.over()
-    await trial.on.until_serving(node)
+    await trial.served(node, "restarted", began)
     return await trial.ending(lines, rooms[3])
 
 
@@ -314,9 +330,10 @@ async def leave(trial: Trial, state: str) -> Figures:
     lift(node)
     if end["code"] is None:
         node.kill()
+    began = time.monotonic()
     await node.start()
     trial.watch.over()
-    await trial.on.until_serving(node)
+    await trial.served(node, "restarted", began)
     return await trial.ending(lines, rooms[3])
 
 

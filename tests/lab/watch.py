@@ -57,11 +57,14 @@ class Watch:
         self.lease = lease
         self.lines: list[Line] = []
         self.faults: list[dict[str, Any]] = []
+        self.lag = 0.0
+        self.usage: list[dict[str, Any]] = []
         self._looks: list[dict[str, Any]] = []
         self._tables: list[dict[str, Any]] = []
 
     def begin(self) -> None:
         """A new trial: what was seen before is forgotten."""
+        self.lag = 0.0
         for old in (self.lines, self.faults, self._looks, self._tables):
             old.clear()
 
@@ -97,6 +100,7 @@ class Watch:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._see())
             group.create_task(self._count())
+            group.create_task(self._wait())
             for node in self.on.nodes:
                 group.create_task(self._ask(node))
 
@@ -110,6 +114,13 @@ class Watch:
                 for line in awaited:
                     if line.place == place and any(line.token in text for text in shown):
                         line.seen_at = now
+
+    async def _wait(self) -> None:
+        """How long this machine stood still at most: then it was not the program that was late."""
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(SEES_EVERY)
+            self.lag = max(self.lag, time.monotonic() - began - SEES_EVERY)
 
     async def _ask(self, node: Node) -> None:
         connector = aiohttp.TCPConnector(force_close=True)
@@ -125,7 +136,9 @@ class Watch:
             await asyncio.sleep(COUNTS_EVERY)
             with suppress(*AWAY):
                 now = time.monotonic()
-                self._tables.append({"at": now, "rows": await self.on.rows(), "roles": await self.on.roles()})
+                pids = {node.name: node.process.pid for node in self.on.nodes}
+                table = {"at": now, "rows": await self.on.rows(), "roles": await self.on.roles(), "pids": pids}
+                self._tables.append(table)
 
     def evidence(self) -> dict[str, Any]:
         return {
@@ -134,12 +147,14 @@ class Watch:
             "looks": list(self._looks),
             "tables": list(self._tables),
             "lease": self.lease,
-            "pids": {node.name: node.process.pid for node in self.on.nodes},
         }
 
-    def usage(self) -> Mapping[str, Mapping[str, int]]:
-        """What each process uses now."""
-        return {node.name: used(node.process.pid) for node in self.on.nodes if node.is_living}
+    def count(self) -> None:
+        """Note what each process uses now; one that was started anew is another one."""
+        for node in self.on.nodes:
+            if node.is_living:
+                name = f"{node.name} ({node.process.pid})"
+                self.usage.append({"node": name, "messages": self.on.said, **used(node.process.pid)})
 
 
 async def _look(http: aiohttp.ClientSession, node: Node) -> dict[str, Any]:
