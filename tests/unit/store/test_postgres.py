@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
@@ -217,6 +218,24 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
                 await store.driver.write(_write)
             await store.driver.write(_write)
             await store.close()
+
+
+async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frozen one keeps its connections, and would keep its locks."""
+    monkeypatch.setattr(engine, "UNATTENDED_TRANSACTION_TIMEOUT", timedelta(seconds=0.2))
+    store = await open_store(postgres.create_database())
+    with pytest.raises(StoreError) as error:
+        await store.driver.write(_stands_still)
+    assert error.value.trouble is Trouble.AWAY
+    await store.driver.write(_write)
+    await store.close()
+
+
+def _stands_still() -> Op[None]:
+    yield text("SELECT 1"), {}
+    time.sleep(0.5)  # as with SIGSTOP, the whole process
 
 
 def _slow_write() -> Op[None]:
