@@ -35,6 +35,7 @@ from runtime.contract import (
     Features,
     FileRef,
     Part,
+    PlatformClock,
     Receipt,
     Settled,
     Sink,
@@ -58,8 +59,10 @@ class DiscordAdapter:
         self.account: str = settings.account
         self.identity: str = settings.identity
         self._http = Http(settings)
+        clock = PlatformClock(given.now)
+        self._http.dated = clock.heed
         self._sending = Sending(settings, given, self._http)
-        self._settling = Settling(settings, given, self._http, self._sending)
+        self._settling = Settling(settings, given, self._http, self._sending, clock)
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
         answering = InteractionResponses(settings.account, self._http)
@@ -72,6 +75,7 @@ class DiscordAdapter:
             sending=self._sending,
             answering=answering,
             links=self._links,
+            clock=clock,
         )
         self._shards = Shards(settings, http=self._http, make_intake=make_intake)
 

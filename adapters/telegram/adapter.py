@@ -50,6 +50,7 @@ from runtime.contract import (
     Features,
     FileRef,
     Part,
+    PlatformClock,
     Receipt,
     Settled,
     Sink,
@@ -75,7 +76,8 @@ class TelegramAdapter:
         self.identity: str = settings.identity
         self._settings = settings
         self._given = given
-        self._api = Api(settings)
+        self._clock = PlatformClock(given.now)
+        self._api = Api(settings, self._clock.heed)
         self._username = ""
         self._met = asyncio.Event()
         self._attending = False
@@ -134,7 +136,9 @@ class TelegramAdapter:
         return self._settings.mode == "polling"
 
     def _reader(self) -> Reader:
-        return Reader(self.identity, self._username, self._rooms.room, self._given.now, self._seal.answered)
+        return Reader(
+            self.identity, self._username, self._rooms.room, self._given.now, self._seal.answered, self._clock.ours
+        )
 
     def features(self) -> Features:
         return Features(

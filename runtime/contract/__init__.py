@@ -44,6 +44,7 @@ from runtime.contract.calls import (
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
+from runtime.contract.clocks import PlatformClock, steady
 from runtime.contract.deliveries import (
     CHOICES,
     ApprovalKind,
@@ -361,6 +362,7 @@ __all__ = [
     "PersonId",
     "Places",
     "PlanStep",
+    "PlatformClock",
     "PostStanding",
     "PostWish",
     "PostedTask",
@@ -452,5 +454,6 @@ __all__ = [
     "no_probe",
     "none_closed",
     "room_topic",
+    "steady",
     "unrated",
 ]

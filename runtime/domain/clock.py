@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 import structlog
 
 from runtime.contract import Now
+from runtime.contract import steady as steady
 from runtime.errors import StoreError
 
 log = structlog.get_logger("clock")
@@ -19,12 +18,6 @@ log = structlog.get_logger("clock")
 CLOCK_LOOK_INTERVAL: Final = timedelta(seconds=1)
 SHIFT_MIN: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
-
-
-steady: Callable[[], float] = time.monotonic
-if hasattr(time, "CLOCK_BOOTTIME"):
-    steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
-"""Seconds that only grow: nobody sets them, and they go on while the machine sleeps, as leases do."""
 
 
 class Jumps:
