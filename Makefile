@@ -47,6 +47,7 @@ cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
 lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEED=7 REPEATS=25 ARGS="-k freeze")
+	@sh tests/setup_faketime.sh
 	@$(if $(SEED),LAB_SEED=$(SEED)) $(if $(REPEATS),LAB_REPEATS=$(REPEATS)) $(BIN)/python -m pytest -q tests/lab -m "soak or not soak" $(ARGS)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox

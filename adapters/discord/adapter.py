@@ -35,12 +35,12 @@ from runtime.contract import (
     Features,
     FileRef,
     Part,
-    PlatformClock,
     Receipt,
     Settled,
     Sink,
     Wire,
 )
+from runtime.http.platform_clock import PlatformClock
 from runtime.text.emoji import any_emoji
 
 # Discord's bounds are by its answers alone; these keep below what they were seen to be. Source of the first:
@@ -59,7 +59,7 @@ class DiscordAdapter:
         self.account: str = settings.account
         self.identity: str = settings.identity
         self._http = Http(settings)
-        clock = PlatformClock(given.now)
+        clock = PlatformClock("Discord", given.now)
         self._http.dated = clock.heed
         self._sending = Sending(settings, given, self._http)
         self._settling = Settling(settings, given, self._http, self._sending, clock)

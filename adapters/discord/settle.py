@@ -27,13 +27,13 @@ from runtime.contract import (
     Address,
     Attempt,
     Part,
-    PlatformClock,
     Receipt,
     Settled,
     SettleResult,
     Shown,
 )
 from runtime.errors import Rejected, Retryable, Uncertain
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 

@@ -50,13 +50,13 @@ from runtime.contract import (
     Features,
     FileRef,
     Part,
-    PlatformClock,
     Receipt,
     Settled,
     Sink,
     Wire,
 )
 from runtime.errors import Rejected, Retryable, StoreError
+from runtime.http.platform_clock import PlatformClock
 
 log = structlog.get_logger("telegram")
 
@@ -76,7 +76,7 @@ class TelegramAdapter:
         self.identity: str = settings.identity
         self._settings = settings
         self._given = given
-        self._clock = PlatformClock(given.now)
+        self._clock = PlatformClock("Telegram", given.now)
         self._api = Api(settings, self._clock.heed)
         self._username = ""
         self._met = asyncio.Event()

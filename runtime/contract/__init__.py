@@ -44,7 +44,7 @@ from runtime.contract.calls import (
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
-from runtime.contract.clocks import PlatformClock, steady
+from runtime.contract.clocks import steady
 from runtime.contract.deliveries import (
     CHOICES,
     ApprovalKind,
@@ -362,7 +362,6 @@ __all__ = [
     "PersonId",
     "Places",
     "PlanStep",
-    "PlatformClock",
     "PostStanding",
     "PostWish",
     "PostedTask",

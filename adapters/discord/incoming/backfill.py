@@ -15,7 +15,8 @@ from adapters.discord.http import Http
 from adapters.discord.parse import CHANNEL
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import first_at
-from runtime.contract import AdapterContext, PlatformClock, Seen
+from runtime.contract import AdapterContext, Seen
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 

@@ -46,7 +46,6 @@ from runtime.contract import (
     Body,
     Identity,
     Outcome,
-    PlatformClock,
     Reaction,
     Said,
     Signal,
@@ -54,6 +53,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.errors import Rejected, StoreError
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 Parse = Callable[[Raw, Place, Me], Signal | None]

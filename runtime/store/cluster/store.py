@@ -52,6 +52,7 @@ class ClusterStore(Base):
         held = await self._driver.write(lambda: beat(lease, ttl, now), within=within)
         if not held:
             self._observer.lost()
+            self._driver.look_at_clock()  # a server's, set meanwhile, ends leases too
         return held
 
     async def reap(self, *, but: NodeId | None = None) -> int:
@@ -89,7 +90,8 @@ class ClusterStore(Base):
         return await self._driver.read(lambda: has_siblings(since))
 
     async def shift(self, by: timedelta) -> None:
-        await self._driver.write(lambda: shift(by))
+        now = self.now()
+        await self._driver.write(lambda: shift(by, now))
 
     async def last_written(self) -> datetime | None:
         return await self._driver.read(last_written)
