@@ -313,3 +313,27 @@ async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Stor
             async with asyncio.timeout(0.05):
                 await store.driver.write(endless)
     assert await store.schedules.next_due() is None
+
+
+async def test_a_server_without_a_free_connection_is_told_with_the_setting_that_bounds_it(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    admin = await asyncpg.connect(url)
+    await admin.execute("CREATE ROLE narrow LOGIN PASSWORD 'narrow' CONNECTION LIMIT 1")
+    to = urlsplit(url)
+    narrow = url.replace(f"{to.username}:{to.password}@", "narrow:narrow@")
+    held = await asyncpg.connect(narrow)
+    try:
+        with pytest.raises(StoreError, match="raise max_connections of the server") as crowded:
+            await open_store(narrow)
+        assert crowded.value.trouble is Trouble.AWAY
+    finally:
+        await held.close()
+        await admin.close()
+
+
+@pytest.mark.parametrize("words", ["no more connections allowed (max_client_conn)", "query_wait_timeout"])
+def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds_it(words: str) -> None:
+    """As PgBouncer 1.18 and newer say it."""
+    told = engine.explain(asyncpg.ProtocolViolationError(words))
+    assert "default_pool_size of PgBouncer" in str(told)
+    assert told.trouble is Trouble.AWAY
