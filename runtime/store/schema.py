@@ -84,8 +84,11 @@ from runtime.store.tables.triggers import triggers as triggers
 from runtime.store.tables.web_push import push_marks as push_marks
 from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
-REVISION: Final = "0052"
+REVISION: Final = "0056"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
+
+CONTRACTS: Final[tuple[str, ...]] = ()
+"""Migrations with a `contract`: what it takes away is needed by programs that don't know the migration."""
 
 BINARY_COLUMNS: Final = {
     table.name: names

@@ -80,6 +80,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         ),
         *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
+        *("give_up_roles", "ask_to_drain"),
         *(
             "account_identity",
             "note_account",

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
@@ -55,6 +55,9 @@ Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
 
 
+DRAINING: Final = "An operator asked this process to leave: it takes nothing more in, and finishes what is at work."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpPhase:
     """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
@@ -78,7 +81,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         at.accounts,
         operators,
         hosts=settings.web.names,
-        checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
+        checks={"store": partial(_store_trouble, base), "node": partial(_node_trouble, base, watchdog)},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
         others=[*base.instruments.routes(), *at.auth.routes, *_of_everybody(settings, operators)],
@@ -125,6 +128,11 @@ async def _store_trouble(base: StorePhase) -> str | None:
         return trouble
     await base.store.check()
     return None
+
+
+def _node_trouble(base: StorePhase, watchdog: Watchdog) -> str | None:
+    """The reason this process takes on no work, or None."""
+    return DRAINING if base.membership.is_draining else watchdog.trouble()
 
 
 def _operators(

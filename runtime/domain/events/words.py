@@ -30,9 +30,14 @@ OF_NODES: Final = {
     "node lost": EventWord(
         "node.lost", "A process gave no sign for longer than its lease. Others go on with its work."
     ),
+    "node asked to drain": EventWord(
+        "node.drain_asked", "An operator asked a process to take nothing more in, and to leave."
+    ),
+    "node removed": EventWord("node.removed", "An operator gave up a process that doesn't come back."),
     "roles handed over": EventWord(
         "node.roles_handed_over", "An account went over to a process that its platform answers."
     ),
+    "clock set": EventWord("node.clock_set", "The clock was set. What waits for its time was moved with it."),
     "started without guardrails": EventWord("node.unguarded", "A process began without the leak guard."),
     "settings changed": EventWord("settings.changed", "An owner changed settings in the page."),
     "settings kept": EventWord("settings.kept", "A change of settings was taken back, since it couldn't be taken up."),
