@@ -3,17 +3,8 @@
 import { h, icon } from "./dom.js";
 import { words } from "./words.js";
 
-/** Open `link`, which shows a picture, here instead of in a tab of its own; a click with a key held still opens one. */
-export function enlarged(link) {
-  link.addEventListener("click", (event) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    open(link);
-  });
-  return link;
-}
-
-function open(link) {
+/** Open `link`, which shows a picture, here instead of in a tab of its own. */
+export function enlarge(link) {
   const { alt } = link.querySelector("img");
   const box = h("dialog", { class: "lightbox", "aria-label": alt, "data-testid": "lightbox", onclick: () => box.close(), onclose: () => closed(box, link) },
     h("img", { src: link.href, alt }),
