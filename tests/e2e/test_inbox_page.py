@@ -72,7 +72,7 @@ async def test_everything_is_decided_in_one_place_oldest_first(tab: Tab) -> None
     await found.nth(0).get_by_test_id("deny-reason-text").fill("not today")
     await found.nth(0).get_by_test_id("deny-reason-send").click()
     await expect(tab.page.get_by_text("Nothing is waiting for you.")).to_be_visible()
-    await expect(icon).to_have_attribute("href", "/static/icon.svg")
+    await expect(icon).to_have_attribute("href", re.compile(r"/icon\.svg$"))
     await expect(tab.page).to_have_title("Approvals · Signalbox")
     await tab.at("room-item").filter(has_text="b.txt").click()
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not today")

@@ -4,9 +4,8 @@
 import { byId, h, icon, newId, shortTime, sleep, storage, timeOf } from "./dom.js";
 import { Actions, prose } from "./log.js";
 import { Failed, request } from "./net.js";
+import { INBOX } from "./rooms.js";
 import { words } from "./words.js";
-
-export const ADDRESS = "#/approvals";
 
 const LOOK_EVERY = 60_000; // milliseconds; what changes is told by the page's stream
 const LOOKS_APART = 500; // milliseconds between two looks that are told
@@ -23,12 +22,10 @@ const CARD = "[data-testid=inbox-card]";
 const ITEM = "[data-testid=inbox-card], [data-testid=inbox-closed]";
 const TYPED = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 
-export const isInbox = (hash) => hash === ADDRESS || hash.startsWith(`${ADDRESS}/`);
-
 /** The question that an address of the inbox names, or null. */
 export function questionIn(hash) {
   try {
-    return decodeURIComponent(hash.slice(ADDRESS.length + 1)) || null;
+    return decodeURIComponent(hash.slice(INBOX.length + 1)) || null;
   } catch {
     return null; // a link that was cut within a letter
   }
