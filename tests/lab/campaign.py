@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from tests.fakes.postgres import Postgres
 from tests.faults.stage import PLATFORMS
-from tests.lab.plants import FINDS
+from tests.lab.plants import FINDS, is_found
 from tests.lab.stage import lab
 from tests.lab.trials import ROOMS, Kind, Trial, kinds, told_of
 from tests.lab.watch import Watch, watching
@@ -116,7 +116,7 @@ def _one_length(found: Iterable[Kind], chance: Random) -> Iterable[Kind]:
 def planted() -> Sequence[Batch]:
     """Each bug, on a stage of its own with the faults that bring it to light."""
     made = []
-    for name, (engine, nodes, platform, faults) in FINDS.items():
+    for name, (engine, nodes, platform, faults, _) in FINDS.items():
         trials = tuple(Kind(sort, tuple(words)) for sort, *words in faults)
         made.append(Batch(f"plant/{name}", engine, nodes, platform, 1.0, trials, name))
     return made
@@ -204,9 +204,8 @@ class Campaign:
                 self._note(batch, due[0], broken=[f"stage: {told_of(error)}"], error=str(error))
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-            if batch.plant and any(
-                self._results.rows[batch.key(n)]["broken"] for n in due if batch.key(n) not in self._due
-            ):
+            done = [self._results.rows[batch.key(n)] for n in due if batch.key(n) not in self._due]
+            if batch.plant and any(is_found(batch.plant, row["broken"]) for row in done):
                 self._due -= {batch.key(n) for n in due}  # it is found: that is enough
                 return
 

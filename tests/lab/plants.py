@@ -141,19 +141,33 @@ PLANTS: Final[Mapping[str, Callable[[], None]]] = {
     plant.__name__: plant for plant in (stuck, swallowed, skipped, stale, unfenced, dropped, clung, ready, leaked)
 } | {"": lambda: None}
 
-Find = tuple[str, int, str, Sequence[tuple[str, ...]]]
+Find = tuple[str, int, str, Sequence[tuple[str, ...]], frozenset[str]]
+HANGS: Final = frozenset({"hung", "not ready", "lost", "orphaned"})
+TWICE: Final = frozenset({"repeated", "lost", "disordered"})
 SENT: Final = ("freeze", "sent", "3.0")
 MARKED: Final = ("freeze", "part-marked", "3.0")
 SHOWN: Final = ("freeze", "part-shown", "3.0")
 CUT: Final = ("partition", "store", "stall")
 FINDS: Final[Mapping[str, Find]] = {
-    "swallowed": ("postgres", 2, "telegram", [SENT, SHOWN] * 8),
-    "skipped": ("postgres", 2, "telegram", [SENT] * 6),
-    "stale": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4),
-    "unfenced": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4),
-    "dropped": ("sqlite", 1, "discord", [("kill",)] * 3),
-    "clung": ("postgres", 2, "telegram", [("partition", "platform", "stall")] * 2),
-    "ready": ("postgres", 2, "telegram", [CUT]),
-    "leaked": ("postgres", 2, "telegram", [CUT] * 4),
+    "swallowed": ("postgres", 2, "telegram", [SENT, SHOWN] * 8, HANGS),
+    "skipped": ("postgres", 2, "telegram", [SENT] * 6, TWICE),
+    "stale": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
+    "unfenced": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
+    "dropped": ("sqlite", 1, "discord", [("kill",)] * 3, frozenset({"lost"})),
+    "clung": (
+        "postgres",
+        2,
+        "telegram",
+        [("partition", "platform", "stall")] * 2,
+        frozenset({"slow answer", "kept", "lost"}),
+    ),
+    "ready": ("postgres", 2, "telegram", [CUT], frozenset({"untrue"})),
+    "leaked": ("postgres", 2, "telegram", [CUT] * 4, HANGS),
 }
-"""Engine, number of nodes, platform and the faults after which it must have come to light at the latest."""
+"""Engine, number of nodes, platform, the faults after which it must have come to light at the latest, and first words of
+complaints by which it does."""
+
+
+def is_found(plant: str, complaints: Iterable[str]) -> bool:
+    """True if one of these complaints is what the bug does."""
+    return any(line.partition(":")[0] in FINDS[plant][-1] for line in complaints)
