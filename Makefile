@@ -47,6 +47,7 @@ cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
 lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 ARGS="--only plant")
+	@sh tests/setup_faketime.sh
 	@$(BIN)/python -m tests.lab $(if $(FULL),--full) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS)
 	@$(if $(FULL)$(ARGS),true,$(BIN)/python -m pytest -q -n 2 --dist loadgroup tests/lab -m soak)

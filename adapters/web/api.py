@@ -74,7 +74,7 @@ class Api:
                 "role": role.word,
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
-                "provider": self._authenticator.provider,
+                "signs_out": self._authenticator.is_held(request),
                 "banner": say(self._banner) if self._banner else "",
                 "notice": say(self._notice) if self._notice else "",
                 "ideas": [idea_json(one) for one in self._ideas],

@@ -68,9 +68,13 @@ class Lab:
     def rig_of(self, place: Place) -> Rig:
         return self.rigs[place.address.channel]
 
+    @property
+    def database(self) -> str:
+        return self._database
+
     async def say(self, place: Place) -> str:
         """Somebody writes there; the token by which the answer is known."""
-        token = f"tok{len(self._said):04d}"
+        token = f"tok{len(self._said):05d}"
         self._places[str(place)] = place
         self._said.append({"room": str(place), "token": token})
         await self.rig_of(place).say(place, f"good morning {token}")

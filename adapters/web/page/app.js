@@ -394,11 +394,12 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const { name, role, ideas, may_write: mayWrite, console: mayOperate, signs_out: signsOut } = this.#me;
     const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
     const toDo = [
       ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
-      provider && { label: words.signOut, act: () => this.#signOut() },
+      { label: words.myData, act: () => location.assign("/me") },
+      signsOut && { label: words.signOut, act: () => this.#signOut() },
     ].filter(Boolean);
     showBanner(this.#me);
     byId("whoami").replaceChildren(

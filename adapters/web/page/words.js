@@ -145,6 +145,7 @@ export const words = {
   denyWithReason: t("Deny with a reason…"),
   cancel: t("Cancel"),
   signOut: t("Sign out"),
+  myData: t("My data"),
   roles: { owner: t("owner"), operator: t("operator"), user: t("user"), viewer: t("viewer") },
   signOutUnsent: t("Some messages aren't sent yet. If you sign out now, they're lost. Sign out?"),
   sendingAnswer: t("Sending your answer…"),

@@ -34,8 +34,8 @@ to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at the server's clock."""
+LOOK_EVERY: Final = 2.0
+"""Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
 REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -60,9 +60,24 @@ WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
 }
 
 
+CROWDED: Final = (
+    "The database has no connection left for this process ({error}). Each holds up to " + str(POOL + 2) + ": raise "
+    "max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes."
+)
+
+
+def is_crowded(error: BaseException) -> bool:
+    """True where the server, or a pooler before it, has all its connections in use."""
+    return isinstance(error, asyncpg.TooManyConnectionsError) or (
+        isinstance(error, asyncpg.PostgresError)
+        and any(words in str(error) for words in ("no more connections allowed", "query_wait_timeout"))
+    )
+
+
 def explain(error: BaseException) -> StoreError:
     trouble = trouble_of(error)
-    return StoreError(WORDS_OF_TROUBLE[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+    words = CROWDED if is_crowded(error) else WORDS_OF_TROUBLE[trouble]
+    return StoreError(words.format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -80,7 +95,7 @@ def trouble_of(error: BaseException) -> Trouble:
         case asyncpg.IdleInTransactionSessionTimeoutError():
             return Trouble.AWAY  # given up by the server while we were frozen
         case _:
-            return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
+            return Trouble.AWAY if isinstance(error, AWAY) or is_crowded(error) else Trouble.OTHER
 
 
 async def kept_statements(url: str) -> int:
@@ -137,6 +152,8 @@ async def open_pool(url: str, *, init: Callable[[Any], Awaitable[None]] | None =
         # The address in pieces may be the password in pieces, so no piece of it is shown.
         raise StoreError("database_url is malformed. Write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
+        if is_crowded(error):
+            raise explain(error) from error
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
             trouble=Trouble.AWAY,
@@ -167,12 +184,17 @@ class ServerClock:
         self._steady = steady
         self._at = EPOCH
         self._tick = 0.0
+        self._is_doubtful = False
 
     def __call__(self) -> datetime:
         return self._at + timedelta(seconds=self._steady() - self._tick)
 
     def is_old(self) -> bool:
-        return self._steady() - self._tick > LOOK_EVERY
+        return self._is_doubtful or self._steady() - self._tick > LOOK_EVERY
+
+    def doubt(self) -> None:
+        """It may have been set: it is looked at before the next write."""
+        self._is_doubtful = True
 
     async def look(self, connection: Any) -> None:
         before = self._steady()
@@ -180,6 +202,7 @@ class ServerClock:
         # Half of the round trip is the best guess at when the server looked at its clock.
         self._tick = (before + self._steady()) / 2
         self._at = EPOCH + timedelta(microseconds=server)
+        self._is_doubtful = False
 
 
 PURGE_TIMEOUT_SECONDS: Final = 3600.0
@@ -237,6 +260,9 @@ class PostgresDriver:
 
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
+
+    def look_at_clock(self) -> None:
+        self._clock.doubt()
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         limit = min(within or self._within, self._within).total_seconds()
