@@ -160,7 +160,7 @@ class Api:
         return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped()))
 
     async def delete(self, request: web.Request) -> web.Response:
-        """Delete a conversation of one's own: what is under way ends, and it can be taken back for ten seconds."""
+        """Delete a conversation of one's own: what is under way ends, and it can be taken back for a minute."""
         visitor, address = await self._rooms.open_to_change(request)
         if self._rooms.is_named(address):
             raise Refusal(409, NAMED_IN_SETTINGS)

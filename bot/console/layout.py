@@ -108,6 +108,9 @@ TONES: Final = {
     "error": "bad",
     "critical": "bad",
     "revoked": "over",
+    "expired": "over",
+    "trusted": "good",
+    "unreadable": "bad",
     "stopped": "over",
     "skipped": "over",
     "ended": "over",
@@ -276,7 +279,7 @@ def _skip() -> Html:
 def _sidebar(path: str) -> Html:
     """The frame of the conversations, with the places of the console; on a phone these are folded under the name of this one."""
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
-    folded = tag("details", tag("summary", say(here[1])), _places(path), class_="folded")
+    folded = tag("details", tag("summary", say(here[1])), _places(path), _languages(), class_="folded")
     return tag(
         "header", tag("div", _brand(), _to_talk(), _places(path), folded, _languages(), class_="side"), class_="sidebar"
     )
