@@ -16,7 +16,7 @@ import asyncpg
 SPARE_POOLS: Final = 2
 """Pools that wait for the next test; one that opens more stores at once makes its own."""
 
-OpenPool = Callable[[str], Awaitable["asyncpg.Pool[Any]"]]
+OpenPool = Callable[..., Awaitable["asyncpg.Pool[Any]"]]
 
 
 class KeptLoop(asyncio.SelectorEventLoop):

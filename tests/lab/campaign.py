@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 LOST: Final = 5.0
 """Seconds after which a way is lost, where leases are short; with those of production it is production's."""
-THINKS: Final = 0.3  # seconds: a fault often comes while the model is at work
+THINKS: Final = 0.6  # seconds: in them a way is held before the sends leave
 LONG_LEASE: Final = 5.0
 TRIALS_A_STAGE: Final = 20
 TRIAL_WITHIN: Final = 240.0

@@ -83,9 +83,9 @@ def unfenced() -> None:
     """A process that was declared dead takes its place again as if nothing had been, with all that it had begun."""
     stale()
 
-    def revived(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
-        if not (yield from beat(lease, ttl, now)):
-            yield REVIVE, {"node": lease.node, "until": micros(now + ttl)}
+    def revived(lease: Lease, ttl: timedelta, *given: Any) -> Op[bool]:
+        if not (yield from beat(lease, ttl, *given)):
+            yield REVIVE, {"node": lease.node, "until": micros(given[-1] + ttl)}  # the last one is the time
         return True
 
     setattr(cluster, "beat", revived)  # noqa: B010 - as above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
@@ -114,7 +114,7 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
-def roll_back_if_left(within: timedelta) -> Callable[[Any], Awaitable[None]]:
+def roll_back_if_left(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
     """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know."""
     milliseconds = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
 
@@ -129,7 +129,7 @@ async def keep_if_left(connection: Any) -> None:
     await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
-async def open_pool(url: str, *, init: Callable[[Any], Awaitable[None]] | None = None) -> asyncpg.Pool[Any]:
+async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]] | None = None) -> asyncpg.Pool[Any]:
     """Connections to `url`; `init` is done on each. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
