@@ -195,7 +195,8 @@ class Campaign:
         """A trial that fails ends its stage, and the next goes on with a new one."""
         while time.time() < self._until:
             due = [n for n in range(len(batch.trials)) if batch.key(n) in self._due]
-            if not due:
+            if not due or self._is_found(batch):  # one complaint is enough to know a bug by
+                self._due -= {batch.key(n) for n in due}
                 return
             folder = _folder()
             try:
@@ -204,10 +205,11 @@ class Campaign:
                 self._note(batch, due[0], broken=[f"stage: {told_of(error)}"], error=str(error))
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-            done = [self._results.rows[batch.key(n)] for n in due if batch.key(n) not in self._due]
-            if batch.plant and any(is_found(batch.plant, row["broken"]) for row in done):
-                self._due -= {batch.key(n) for n in due}  # it is found: that is enough
-                return
+
+    def _is_found(self, batch: Batch) -> bool:
+        """True if this stage has a bug, and its trials brought it to light."""
+        done = [row for n in range(len(batch.trials)) if (row := self._results.rows.get(batch.key(n)))]
+        return bool(batch.plant) and any(is_found(batch.plant, row["broken"]) for row in done)
 
     async def _stage(self, batch: Batch, due: Sequence[int], folder: Path, server: Postgres | None) -> None:
         lost = LOST if batch.lease < LONG_LEASE else None
@@ -228,8 +230,10 @@ class Campaign:
                 await on.answered(room)
             async with watching(on, batch.lease) as watch:
                 for number in due:
-                    if time.time() >= self._until or not await self._try(
-                        batch, number, Trial(on, watch, Random(batch.key(number)), server)
+                    if (
+                        self._is_found(batch)
+                        or time.time() >= self._until
+                        or not await self._try(batch, number, Trial(on, watch, Random(batch.key(number)), server))
                     ):
                         break
                 else:
