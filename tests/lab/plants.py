@@ -25,6 +25,7 @@ from runtime.store import common
 from runtime.store.cluster import store as cluster
 from runtime.store.cluster.nodes import beat
 from runtime.store.protocol import Lease
+from runtime.store.protocol.leases import Beat
 from runtime.store.schema import nodes, roles, sessions
 from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
@@ -93,10 +94,11 @@ def unfenced() -> None:
     """A process that was declared dead takes its place again as if nothing had been, with all that it had begun."""
     stale()
 
-    def revived(lease: Lease, ttl: timedelta, *given: Any) -> Op[bool]:
-        if not (yield from beat(lease, ttl, *given)):
-            yield REVIVE, {"node": lease.node, "until": micros(given[-1] + ttl)}  # the last one is the time
-        return True
+    def revived(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat]:
+        until = yield from beat(lease, ttl, offset, now)
+        if until is None:
+            yield REVIVE, {"node": lease.node, "until": micros(now + ttl)}
+        return until or Beat(None)
 
     setattr(cluster, "beat", revived)  # noqa: B010 - as above
 
