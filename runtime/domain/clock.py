@@ -44,6 +44,7 @@ class Jumps:
         self._mend = mend
         self._wall = wall
         self._is_wrong = False
+        self._looking = asyncio.Lock()
         self._steady = steady
         self._at, self._tick = now(), steady()
         self._owed = min(self._at - last, timedelta()) if last else timedelta()
@@ -60,6 +61,10 @@ class Jumps:
     async def look(self) -> None:
         """Notice and mend. Errors: StoreError; then the next look mends."""
         self._compare()
+        async with self._looking:  # whoever looks beside it goes on once what waits was moved
+            await self._look()
+
+    async def _look(self) -> None:
         at, tick = self._now(), self._steady()
         jump = at - self._at - timedelta(seconds=tick - self._tick)
         self._at, self._tick = at, tick
