@@ -14,6 +14,8 @@ from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.accounts.failover import Others
 from bot.accounts.naming import fresh_identity
 from bot.http.connections import Site
+from bot.node.comparing import fingerprint, tell_clock
+from bot.node.version import VERSION
 from bot.server.instruments import instruments_of
 from bot.server.lifecycle import Life
 from bot.server.phases.accounts import AccountsPhase, accounts_phase
@@ -31,6 +33,7 @@ from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import new_id as fresh_id
+from runtime.store.protocol.leases import AboutNode
 from runtime.store.store import POSTGRES, Store, open_store
 from runtime.text.words import LANGUAGES
 
@@ -109,7 +112,7 @@ class App:
         return await reread_of(self.at)(by)
 
     async def run(self, on_ready: Callable[[str], None]) -> None:
-        """Serve until cancelled, then drain and close. `on_ready` gets the URL once messages are taken in.
+        """Serve until cancelled, or until an operator has this node leave; then drain and close. `on_ready` gets the URL once messages are taken in.
 
         Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.
         """
@@ -120,6 +123,7 @@ class App:
             url, jumps = await self._listen(runner), await self._jumps()
             await self.at.reload.begin()
             await note_start(self.base.settings, self.store.cluster)
+            tell_clock(self.base.clock_offset())
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(self.http.watchdog.run())
                 await self._life(jumps).run(lambda: on_ready(url))
@@ -153,6 +157,8 @@ class App:
             duties=lambda: duties_of(base, at, engine, http, jumps=jumps, others=self._others),
             goodbye=self._tell_of_leaving,
             agents=lambda: digest_of(at.live.rules.agents),
+            about=lambda: AboutNode(VERSION, fingerprint(at.reload.settings)),
+            offset=base.clock_offset,
             new_id=base.new_id,
         )
 

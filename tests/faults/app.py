@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 from adapters.telegram import plugin
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.settling import search
-from bot.cli.run import _heed_signals
+from bot.cli.run import _heed_signals, _once_over
 from bot.server.app import build
 from bot.server.process import serving
 from bot.settings.settings import Settings, load
@@ -189,10 +189,12 @@ async def serve(
     )
     asked = asyncio.Event()
     _heed_signals(asked)
-    async with serving(settings, make=make) as ready:
+    async with serving(settings, make=make) as ready, asyncio.TaskGroup() as group:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()
+        over = group.create_task(_once_over(ready.over, asked))
         await asked.wait()
+        over.cancel()
 
 
 def setting(text: str) -> tuple[str, Any]:

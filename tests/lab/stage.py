@@ -9,8 +9,8 @@ import secrets
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -27,8 +27,15 @@ from tests.lab.node import PATIENCE, Health, Node, Ways
 from tests.lab.proxy import Proxy, proxy
 
 SEED: Final = int(os.environ.get("LAB_SEED") or secrets.randbelow(1_000_000))
-REPEATS: Final = int(os.environ.get("LAB_REPEATS") or 25)
-"""What `make lab` says: where chance begins, and how often a fault is repeated in the tests that take long."""
+"""Where chance begins."""
+AWAY: Final = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    sqlite3.Error,
+)
+"""What it is to ask a database that is away."""
 ROWS: Final = "SELECT label, state FROM nodes"
 ROLES: Final = "SELECT r.name, n.label FROM roles r LEFT JOIN nodes n ON n.id = r.node"
 
@@ -45,14 +52,25 @@ class Lab:
         self._said: list[dict[str, Any]] = []
         self._places: dict[str, Place] = {}
         self._left: list[dict[str, Any]] = []
+        self._connection: Any = None
+        self._alone = asyncio.Lock()
 
     @property
     def rig(self) -> Rig:
         """The only platform, or the first."""
         return next(iter(self.rigs.values()))
 
+    @property
+    def said(self) -> int:
+        """How many lines were written."""
+        return len(self._said)
+
     def rig_of(self, place: Place) -> Rig:
         return self.rigs[place.address.channel]
+
+    @property
+    def database(self) -> str:
+        return self._database
 
     async def say(self, place: Place) -> str:
         """Somebody writes there; the token by which the answer is known."""
@@ -129,15 +147,39 @@ class Lab:
         """Who has each role that was ever taken, by pid."""
         return {name: label and label.rpartition("/")[2] for name, label in await self.select(ROLES)}
 
+    async def until_held(self, seconds: float = PATIENCE) -> None:
+        """Until a living process has each role that was ever taken, or so long: the checker tells of one that nobody has."""
+
+        async def look() -> bool | None:
+            living = {str(node.process.pid) for node in self.nodes if node.is_living}
+            return set((await self.roles()).values()) <= living or None
+
+        with suppress(AssertionError):
+            await until(look, "roles that are held", seconds)
+
     async def select(self, statement: str) -> Sequence[Any]:
         if not self._database.startswith("postgresql://"):
             with closing(sqlite3.connect(f"file:{self._database}?mode=ro", uri=True)) as database:
                 return database.execute(statement).fetchall()
-        connection = await asyncpg.connect(self._database)
-        try:
-            return [tuple(record) for record in await connection.fetch(statement)]
-        finally:
-            await connection.close()
+        async with self._alone:
+            try:
+                return await self._fetched(statement)
+            except (*AWAY, asyncpg.QueryCanceledError):  # the server is another life of itself, perhaps
+                await self.close()
+                return await self._fetched(statement)
+
+    async def _fetched(self, statement: str) -> Sequence[Any]:
+        self._connection = self._connection or await asyncpg.connect(self._database)
+        return [tuple(record) for record in await self._connection.fetch(statement)]
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.terminate()
+
+    def note_end(self, end: Mapping[str, Any]) -> None:
+        """Somebody left by a trial's wish; the checker judges that too."""
+        self._left.append(dict(end))
 
     async def leave(self) -> None:
         """Every node that lives is asked to leave, one after another."""
@@ -145,20 +187,31 @@ class Lab:
             if node.is_living:
                 self._left.append(await node.leave())
 
-    async def judged(self) -> None:
-        """Have everybody leave, and the checker judge. Errors: AssertionError with each promise that was not kept."""
+    async def judged(self, more: Mapping[str, Any] | None = None) -> None:
+        """Have everybody leave, and the checker judge; with `more` evidence. Errors: AssertionError with each promise that was
+        not kept."""
+        evidence = await self.evidence(self._said)
+        await self.leave()
+        told = await judge({**evidence, **(more or {}), "left": self._left})
+        if told:
+            raise AssertionError("\n".join([told, *(f"--- {node.name}\n{node.log()}" for node in self.nodes)]))
+
+    async def judged_of(self, tokens: Container[str], more: Mapping[str, Any]) -> Sequence[str]:
+        """What the checker says of these lines, while everybody lives on; with `more` evidence."""
+        evidence = await self.evidence([line for line in self._said if line["token"] in tokens])
+        left, self._left = self._left, []
+        return (await judge({**evidence, **more, "left": left})).splitlines()
+
+    async def evidence(self, said: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         looks = [(node, await node.health()) for node in self.nodes if node.is_living]
-        evidence = {
-            "said": self._said,
-            "seen": {room: await self._seen(place) for room, place in self._places.items()},
+        rooms = {line["room"] for line in said}
+        return {
+            "said": said,
+            "seen": {room: await self._seen(self._places[room]) for room in rooms},
             "nodes": [{"name": node.name, "pid": node.process.pid, **_told(health)} for node, health in looks],
             "rows": await self.rows(),
             "roles": await self.roles(),
         }
-        await self.leave()
-        told = await judge({**evidence, "left": self._left})
-        if told:
-            raise AssertionError("\n".join([told, *(f"--- {node.name}\n{node.log()}" for node in self.nodes)]))
 
     async def _seen(self, place: Place) -> list[dict[str, Any]]:
         return [{"text": message.text, "marked": message.marked} for message in await self.rig_of(place).visible(place)]
@@ -223,7 +276,9 @@ async def lab(
             made.append(Node(f"node{number}", folder, given, ways, prefix))
             stack.push_async_callback(made[-1].close)
             await made[-1].start()
-        yield Lab(rigs, made, url or str(made[0].data / "signalbox.db"), asked)
+        on = Lab(rigs, made, url or str(made[0].data / "signalbox.db"), asked)
+        stack.push_async_callback(on.close)
+        yield on
 
 
 def _made(folder: Path) -> Path:

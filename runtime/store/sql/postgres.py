@@ -26,6 +26,9 @@ STATEMENTS: Final = 512
 SILENCE_FACTOR: Final = 1.4
 """A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
 CLOSE: Final = timedelta(seconds=1)
+UNATTENDED_TRANSACTION_TIMEOUT: Final = timedelta(seconds=3)
+"""A transaction whose process says nothing for so long is rolled back by the server: a frozen process, or one that is cut off,
+would keep its rows from every other node for as long as its connection seems to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
@@ -87,6 +90,8 @@ def trouble_of(error: BaseException) -> Trouble:
             return Trouble.DAMAGED
         case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
             return Trouble.AWAY  # shut down, starting, or no room for us
+        case asyncpg.IdleInTransactionSessionTimeoutError():
+            return Trouble.AWAY  # given up by the server while we were frozen
         case _:
             return Trouble.AWAY if isinstance(error, AWAY) or is_crowded(error) else Trouble.OTHER
 
@@ -107,6 +112,17 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
+async def roll_back_if_left(connection: Any) -> None:
+    """A setting of the session and not of its start, since poolers refuse those that they do not know."""
+    milliseconds = int(UNATTENDED_TRANSACTION_TIMEOUT.total_seconds() * 1000)
+    await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+
+
+async def keep_if_left(connection: Any) -> None:
+    """The transaction that is open may wait for us: for a disk, or for another connection's work."""
+    await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
@@ -117,6 +133,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 max_size=POOL,
                 statement_cache_size=await kept_statements(url),
                 command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
+                init=roll_back_if_left,
                 reset=leave_as_it_is,
             )
             try:

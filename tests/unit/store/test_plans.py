@@ -238,7 +238,7 @@ FILL = [
     "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}', '', '' FROM n",
     "INSERT INTO children SELECT 'c' || i, 'r' || i, 2, 1, 's' || i % 50, 'r' || i, 'cs' || i, 'main', '[\"main\"]', 1, 1, 'goal', "
     "'', '', '', CASE WHEN i % 1000 = 7 THEN 'open' ELSE 'done' END, '', 1, 0, i, i, i FROM n",
-    "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
+    "INSERT INTO nodes (id, label, state, fence, joined_at, expires_at, agents) SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
 ]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,11 +15,14 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
+from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store, open_store
+from runtime.store.upgrade import NEWER_SCHEMA
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
 from tests.lab.proxy import proxy
@@ -107,14 +111,23 @@ async def test_three_nodes_that_start_at_once_migrate_once(postgres: Postgres) -
         await store.close()
 
 
-async def test_a_newer_database_is_told(postgres: Postgres) -> None:
+async def test_a_newer_database_is_worked_on_until_it_took_away_what_we_need(postgres: Postgres) -> None:
     url = postgres.create_database()
-    await (await open_store(url)).close()
+    here = await open_store(url)
     connection = await asyncpg.connect(url)
     await connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with capture_logs() as logs:
+        there = await open_store(url)
+    assert [(line["event"], line["schema"]) for line in logs] == [(NEWER_SCHEMA, "9999")]
+    await there.cluster.join(NodeId("n1"), "a/1", timedelta(seconds=5), alone=False)
+    await connection.execute("INSERT INTO schema_contracts VALUES ('9998')")
     await connection.close()
-    with pytest.raises(StoreError, match="newer than this program"):
+    with pytest.raises(StoreError, match="newer than this program: revision 9998 took away"):
         await open_store(url)
+    with pytest.raises(StoreError, match="revision 9998 took away"):
+        await there.cluster.join(NodeId("n2"), "a/2", timedelta(seconds=5), alone=False)
+    await there.close()
+    await here.close()
 
 
 async def test_the_clock_is_the_servers(store: Store) -> None:
@@ -205,6 +218,24 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
                 await store.driver.write(_write)
             await store.driver.write(_write)
             await store.close()
+
+
+async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frozen one keeps its connections, and would keep its locks."""
+    monkeypatch.setattr(engine, "UNATTENDED_TRANSACTION_TIMEOUT", timedelta(seconds=0.2))
+    store = await open_store(postgres.create_database())
+    with pytest.raises(StoreError) as error:
+        await store.driver.write(_stands_still)
+    assert error.value.trouble is Trouble.AWAY
+    await store.driver.write(_write)
+    await store.close()
+
+
+def _stands_still() -> Op[None]:
+    yield text("SELECT 1"), {}
+    time.sleep(0.5)  # as with SIGSTOP, the whole process
 
 
 def _slow_write() -> Op[None]:
