@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +34,13 @@ NOT_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError,
 
 
 class Client(BaseRequest):
-    """All calls of one bot but its polls."""
+    """All calls of one bot but its polls. `dated` is told the time by the platform's clock, as its answers have it."""
 
-    __slots__ = ("_closed", "_proxy", "_session", "_waits")
+    __slots__ = ("_closed", "_dated", "_proxy", "_session", "_waits")
 
-    def __init__(self, server: str, waits: Waits) -> None:
+    def __init__(self, server: str, waits: Waits, dated: Callable[[str | None], None]) -> None:
         self._waits = waits
+        self._dated = dated
         self._proxy = proxy_for(server)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
@@ -99,6 +100,7 @@ class Client(BaseRequest):
             raise NotSent(str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Cut(str(error) or type(error).__name__) from error
+        self._dated(response.headers.get("Date"))
         if response.status != 200:
             raise refused(response.status, payload, response.headers)
         return response.status, payload

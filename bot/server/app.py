@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -163,14 +163,15 @@ class App:
         )
 
     async def _jumps(self) -> Jumps:
-        """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes."""
-        if self.base.settings.database_url.startswith(POSTGRES):
-            return Jumps(now=self.store.now, mend=self._clock_was_set)
+        """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes:
+        whoever starts later has no clock that was set."""
 
         async def mend(by: timedelta) -> None:
             await self.store.cluster.shift(by)
             await self._clock_was_set(by)
 
+        if self.base.settings.database_url.startswith(POSTGRES):
+            return Jumps(now=self.store.now, mend=mend, wall=partial(datetime.now, UTC))
         return Jumps(now=self.store.now, mend=mend, last=await self.store.cluster.last_written())
 
     async def _clock_was_set(self, by: timedelta) -> None:

@@ -44,6 +44,7 @@ from runtime.contract.calls import (
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
+from runtime.contract.clocks import steady
 from runtime.contract.deliveries import (
     CHOICES,
     ApprovalKind,
@@ -452,5 +453,6 @@ __all__ = [
     "no_probe",
     "none_closed",
     "room_topic",
+    "steady",
     "unrated",
 ]

@@ -65,6 +65,7 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.people import accounts as accounts
+from runtime.store.tables.people import browser_sessions as browser_sessions
 from runtime.store.tables.people import identities as identities
 from runtime.store.tables.people import invitations as invitations
 from runtime.store.tables.people import pairing_tries as pairing_tries

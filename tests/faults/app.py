@@ -164,9 +164,13 @@ def same(thing: T) -> T:
 
 
 async def serve(
-    given: argparse.Namespace, *, model: Callable[[Model], Model] = same, tool: Callable[[Tool], Tool] = same
+    given: argparse.Namespace,
+    *,
+    model: Callable[[Model], Model] = same,
+    tool: Callable[[Tool], Tool] = same,
+    probe: Callable[[str], None] | None = None,
 ) -> None:
-    """Run until asked to leave; `model` and `tool` wrap what it works with."""
+    """Run until asked to leave; `model` and `tool` wrap what it works with. `probe` is one in place of the deadly one."""
     settings = settings_of(given.data, dict(given.set))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     if given.hurry:
@@ -179,7 +183,7 @@ async def serve(
     make = partial(
         build,
         adapters=partial(fakes, places=given.fake),
-        probe=KillAt(given.kill, given.hit, given.armed),
+        probe=probe or KillAt(given.kill, given.hit, given.armed),
         model=model(Slow(model_of(settings), timedelta(seconds=given.think))),
         tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )

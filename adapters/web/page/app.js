@@ -1,6 +1,6 @@
 // The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
 
-import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
+import { byId, coded, h, icon, newId, sleep, storage, until } from "./dom.js";
 import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
@@ -16,6 +16,7 @@ import { Outbox } from "./outbox.js";
 import { Palette, showKeys } from "./palette.js";
 import { Rewriting } from "./rewriting.js";
 import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
+import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
@@ -25,6 +26,8 @@ const PAGE = 200; // entries the timeline gives at once
 const MOST_PENDING = 100; // messages on their way that are drawn at most
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
+const SIGNED_IN_AGAIN = 10_000;
+const SLEPT = 150_000; // without a tick: hidden tabs have one a minute, those that sleep none
 const CLICK_TRIES = 4;
 const NEW = "#new"; // where the installed app's shortcut leads
 
@@ -43,6 +46,9 @@ class Page {
   #again = false; // something changed while it was
   #around = null; // the timer of a look at what else changed
   #reconnect = 0;
+  #refused = ""; // what was told of a stream that was refused
+  #ticked = Date.now();
+  #today = new Date().toDateString();
   #trust = 0; // the timer of a mode that ends
   #early = []; // files that were attached before a conversation was open
 
@@ -91,7 +97,7 @@ class Page {
     this.inbox.run();
     this.notifications.load();
     keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
-    setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
+    setInterval(() => this.#tick(), ROOMS_EVERY);
   }
 
   // ---- conversations
@@ -187,6 +193,19 @@ class Page {
     this.#disconnect();
     await this.refresh();
     if (room === this.#room && !this.#events) this.#connect();
+  }
+
+  /** After a sleep the connection may be dead without a word of it; and after midnight, days have other names. */
+  #tick() {
+    const slept = Date.now() - this.#ticked > SLEPT;
+    this.#ticked = Date.now();
+    if (this.#today !== new Date().toDateString()) {
+      this.#today = new Date().toDateString();
+      if (this.#room) this.#drawLog();
+    }
+    if (document.hidden) return;
+    if (slept) this.#connect();
+    this.#loadRooms();
   }
 
   async #loadRooms() {
@@ -394,11 +413,12 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const { name, role, ideas, may_write: mayWrite, console: mayOperate, signs_out: signsOut } = this.#me;
     const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
     const toDo = [
       ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
-      provider && { label: words.signOut, act: () => this.#signOut() },
+      { label: words.myData, act: () => location.assign("/me") },
+      signsOut && { label: words.signOut, act: () => this.#signOut() },
     ].filter(Boolean);
     showBanner(this.#me);
     byId("whoami").replaceChildren(
@@ -443,7 +463,7 @@ class Page {
   }
 
   #notify(sentence) {
-    byId("notice").textContent = sentence;
+    byId("notice").replaceChildren(...coded(sentence));
     byId("notice").hidden = !sentence;
   }
 
@@ -552,6 +572,7 @@ class Page {
     hasBegun(item.room);
     if (item.room !== this.#room) return;
     if (begins || !this.#events) this.#connect();
+    if (item.replaces) this.#loadRooms(); // its title may be that of the words that it replaces
     if (this.#entries.placeOf(signal_id) < 0) await this.refresh();
   }
 
@@ -688,7 +709,7 @@ class Page {
     }
     const writes = event.target.closest?.("input, textarea, select, button, summary, [contenteditable]"); // a letter is meant for what is in focus
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox() }[event.key];
+    const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox(), z: takeBack }[event.key];
     if (!does) return;
     event.preventDefault(); // else the letter would stand in what is in focus by then
     does();
@@ -771,12 +792,17 @@ class Page {
   async #look() {
     try {
       await this.#timeline(this.#room, { limit: FIRST });
+      if (byId("notice").textContent === this.#refused) this.#notify("");
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      if (error.retry) return void (this.#reconnect = setTimeout(() => this.#look(), 2_000));
-      this.#connection(words.notConnected);
-      this.#notify(error.message);
+      if (!error.retry) {
+        this.#connection(words.notConnected);
+        this.#notify(error.message);
+        this.#refused = byId("notice").textContent;
+      }
+      const again = error.retry ? 2_000 : error.status === 401 ? SIGNED_IN_AGAIN : null; // in another tab of this browser, perhaps
+      if (again) this.#reconnect = setTimeout(() => this.#look(), again);
     }
   }
 
@@ -790,8 +816,9 @@ class Page {
     if (document.hidden) {
       this.#seen();
       this.quiet = setTimeout(() => this.#disconnect(), QUIET_AFTER);
-    } else if (!this.#events) {
-      this.#connect();
+    } else {
+      if (!this.#events) this.#connect();
+      this.#tick();
     }
   }
 }

@@ -17,6 +17,9 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A sentence with what stands in backticks as code. */
+export const coded = (sentence) => sentence.split("`").map((piece, number) => (number % 2 ? h("code", {}, piece) : piece));
+
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");

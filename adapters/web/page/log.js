@@ -3,7 +3,7 @@
 
 import { branched, offers } from "./branches.js";
 import { colour } from "./code.js";
-import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
+import { byId, coded, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
@@ -187,7 +187,7 @@ export class Log {
 
   #agent(entry, again) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
-      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
+      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited), entry.schedule && h("span", { class: "of-schedule", "data-testid": "of-schedule" }, words.ofSchedule(entry.schedule))),
       workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
   }
 
@@ -223,7 +223,7 @@ export class Log {
       h("p", { class: "meta" },
         h("span", { role: item.state === "failed" ? "alert" : null },
           item.state === "failed" ? icon("alert") : h("span", { class: "spinner", "aria-hidden": "true" }),
-          status, item.state !== "sending" && item.error ? ` ${item.error}` : ""),
+          status, ...(item.state !== "sending" && item.error ? coded(` ${item.error}`) : [])),
         item.state === "waiting" && button(words.tryNow, () => this.#actions.retry(item.id)),
         item.state === "failed" && button(words.tryAgain, () => this.#actions.retry(item.id)),
         item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),

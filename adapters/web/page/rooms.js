@@ -6,7 +6,7 @@ import { Failed, request, roomOf } from "./net.js";
 import { offerUndo } from "./undo.js";
 import { words } from "./words.js";
 
-const UNDO_WITHIN = 10_000; // milliseconds; the server waits a little longer
+const UNDO_WITHIN = 30_000; // milliseconds, twice as long for whoever stays at the line; the server waits a little longer
 
 // Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
 const { FRESH } = self.early;
@@ -104,7 +104,7 @@ export class Rooms {
   }
 
   draw(current) {
-    const shape = JSON.stringify([current, this.#rooms]);
+    const shape = JSON.stringify([current, this.#rooms, new Date().toDateString()]);
     if (shape === this.#drawn) return; // a redraw would take the focus from an item
     this.#drawn = shape;
     const focused = this.#list.contains(document.activeElement) ? document.activeElement.hash : null;

@@ -56,6 +56,7 @@ class ClusterStore(Base):
         held = await self._driver.write(lambda: beat(lease, ttl, offset, now), within=within)
         if held is None:
             self._observer.lost()
+            self._driver.look_at_clock()  # a server's, set meanwhile, ends leases too
         return held
 
     async def give_up_roles(self, lease: Lease) -> bool:
@@ -96,7 +97,8 @@ class ClusterStore(Base):
         return await self._driver.read(lambda: has_siblings(since))
 
     async def shift(self, by: timedelta) -> None:
-        await self._driver.write(lambda: shift(by))
+        now = self.now()
+        await self._driver.write(lambda: shift(by, now))
 
     async def last_written(self) -> datetime | None:
         return await self._driver.read(last_written)

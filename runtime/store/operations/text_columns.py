@@ -349,6 +349,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "sealed": Fixed("the address of a browser with its keys, sealed with the key of the nodes", Forgets.NONE),
         "fault": Fixed("our words about a push service that took nothing", Forgets.NONE),
     },
+    "browser_sessions": {"hash": HASH, "person_id": PERSON_ID, "link": HASH, "browser": OWN_WORD},
     "push_marks": {"subscription": HASH, "subject": OWN_ID},
     "peer_tasks": {
         "key": OWN_ID,

@@ -79,7 +79,7 @@ class Cluster(Protocol):
         """Channel and identity of each account whose courier some node has at this moment."""
 
     async def shift(self, by: timedelta) -> None:
-        """The clock was set by so much: move with it what waits for its time. For a store of one node."""
+        """The clock was set by so much: move with it what waits for its time, once, whoever notices."""
 
     async def last_written(self) -> datetime | None:
         """Time of the newest fact of the audit, in UTC by the clock of its writer; None for an empty audit."""

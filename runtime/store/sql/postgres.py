@@ -26,11 +26,14 @@ STATEMENTS: Final = 512
 SILENCE_FACTOR: Final = 1.4
 """A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
 CLOSE: Final = timedelta(seconds=1)
+UNATTENDED_TRANSACTION_TIMEOUT: Final = timedelta(seconds=3)
+"""A transaction whose process says nothing for so long is rolled back by the server: a frozen process, or one that is cut off,
+would keep its rows from every other node for as long as its connection seems to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at the server's clock."""
+LOOK_EVERY: Final = 2.0
+"""Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
 REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -55,9 +58,24 @@ WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
 }
 
 
+CROWDED: Final = (
+    "The database has no connection left for this process ({error}). Each holds up to " + str(POOL + 2) + ": raise "
+    "max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes."
+)
+
+
+def is_crowded(error: BaseException) -> bool:
+    """True where the server, or a pooler before it, has all its connections in use."""
+    return isinstance(error, asyncpg.TooManyConnectionsError) or (
+        isinstance(error, asyncpg.PostgresError)
+        and any(words in str(error) for words in ("no more connections allowed", "query_wait_timeout"))
+    )
+
+
 def explain(error: BaseException) -> StoreError:
     trouble = trouble_of(error)
-    return StoreError(WORDS_OF_TROUBLE[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+    words = CROWDED if is_crowded(error) else WORDS_OF_TROUBLE[trouble]
+    return StoreError(words.format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -72,8 +90,10 @@ def trouble_of(error: BaseException) -> Trouble:
             return Trouble.DAMAGED
         case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
             return Trouble.AWAY  # shut down, starting, or no room for us
+        case asyncpg.IdleInTransactionSessionTimeoutError():
+            return Trouble.AWAY  # given up by the server while we were frozen
         case _:
-            return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
+            return Trouble.AWAY if isinstance(error, AWAY) or is_crowded(error) else Trouble.OTHER
 
 
 async def kept_statements(url: str) -> int:
@@ -92,6 +112,17 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
+async def roll_back_if_left(connection: Any) -> None:
+    """A setting of the session and not of its start, since poolers refuse those that they do not know."""
+    milliseconds = int(UNATTENDED_TRANSACTION_TIMEOUT.total_seconds() * 1000)
+    await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+
+
+async def keep_if_left(connection: Any) -> None:
+    """The transaction that is open may wait for us: for a disk, or for another connection's work."""
+    await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
 async def open_pool(url: str) -> asyncpg.Pool[Any]:
     """Connections to `url`. Errors: StoreError without the password."""
     try:
@@ -102,6 +133,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 max_size=POOL,
                 statement_cache_size=await kept_statements(url),
                 command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
+                init=roll_back_if_left,
                 reset=leave_as_it_is,
             )
             try:
@@ -114,6 +146,8 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
         # The address in pieces may be the password in pieces, so no piece of it is shown.
         raise StoreError("database_url is malformed. Write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
+        if is_crowded(error):
+            raise explain(error) from error
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
             trouble=Trouble.AWAY,
@@ -144,12 +178,17 @@ class ServerClock:
         self._steady = steady
         self._at = EPOCH
         self._tick = 0.0
+        self._is_doubtful = False
 
     def __call__(self) -> datetime:
         return self._at + timedelta(seconds=self._steady() - self._tick)
 
     def is_old(self) -> bool:
-        return self._steady() - self._tick > LOOK_EVERY
+        return self._is_doubtful or self._steady() - self._tick > LOOK_EVERY
+
+    def doubt(self) -> None:
+        """It may have been set: it is looked at before the next write."""
+        self._is_doubtful = True
 
     async def look(self, connection: Any) -> None:
         before = self._steady()
@@ -157,6 +196,7 @@ class ServerClock:
         # Half of the round trip is the best guess at when the server looked at its clock.
         self._tick = (before + self._steady()) / 2
         self._at = EPOCH + timedelta(microseconds=server)
+        self._is_doubtful = False
 
 
 PURGE_TIMEOUT_SECONDS: Final = 3600.0
@@ -214,6 +254,9 @@ class PostgresDriver:
 
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
+
+    def look_at_clock(self) -> None:
+        self._clock.doubt()
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         limit = min(within or self._within, self._within).total_seconds()

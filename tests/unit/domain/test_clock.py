@@ -41,6 +41,22 @@ class World:
         return Jumps(now=self.now, mend=self.mend, last=last, steady=self.steady)
 
 
+async def test_a_machine_whose_clock_is_wrong_beside_the_stores_is_told_once_and_once_when_it_is_right() -> None:
+    world = World()
+    off = [HOUR, HOUR, timedelta(seconds=1), timedelta(seconds=1)]
+    jumps = Jumps(now=world.now, mend=world.mend, wall=lambda: world.at + off.pop(0), steady=world.steady)
+    with capture_logs() as logs:
+        while off:
+            await jumps.look()
+            world.passes(1)
+    assert [log["event"] for log in logs] == [
+        "the clock of this machine is wrong",
+        "the clock of this machine agrees with the database's again",
+    ]
+    assert logs[0]["off"] == "3600 s ahead"
+    assert world.moved == []
+
+
 async def test_time_that_passes_is_no_jump() -> None:
     world = World()
     jumps = world.jumps()

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
@@ -219,6 +220,24 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
             await store.close()
 
 
+async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frozen one keeps its connections, and would keep its locks."""
+    monkeypatch.setattr(engine, "UNATTENDED_TRANSACTION_TIMEOUT", timedelta(seconds=0.2))
+    store = await open_store(postgres.create_database())
+    with pytest.raises(StoreError) as error:
+        await store.driver.write(_stands_still)
+    assert error.value.trouble is Trouble.AWAY
+    await store.driver.write(_write)
+    await store.close()
+
+
+def _stands_still() -> Op[None]:
+    yield text("SELECT 1"), {}
+    time.sleep(0.5)  # as with SIGSTOP, the whole process
+
+
 def _slow_write() -> Op[None]:
     yield text("SELECT pg_sleep(0.05)"), {}
 
@@ -294,3 +313,27 @@ async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Stor
             async with asyncio.timeout(0.05):
                 await store.driver.write(endless)
     assert await store.schedules.next_due() is None
+
+
+async def test_a_server_without_a_free_connection_is_told_with_the_setting_that_bounds_it(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    admin = await asyncpg.connect(url)
+    await admin.execute("CREATE ROLE narrow LOGIN PASSWORD 'narrow' CONNECTION LIMIT 1")
+    to = urlsplit(url)
+    narrow = url.replace(f"{to.username}:{to.password}@", "narrow:narrow@")
+    held = await asyncpg.connect(narrow)
+    try:
+        with pytest.raises(StoreError, match="raise max_connections of the server") as crowded:
+            await open_store(narrow)
+        assert crowded.value.trouble is Trouble.AWAY
+    finally:
+        await held.close()
+        await admin.close()
+
+
+@pytest.mark.parametrize("words", ["no more connections allowed (max_client_conn)", "query_wait_timeout"])
+def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds_it(words: str) -> None:
+    """As PgBouncer 1.18 and newer say it."""
+    told = engine.explain(asyncpg.ProtocolViolationError(words))
+    assert "default_pool_size of PgBouncer" in str(told)
+    assert told.trouble is Trouble.AWAY

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0056"
-down_revision = "0051"
+down_revision = "0052"
 
 
 def upgrade() -> None:
