@@ -20,7 +20,7 @@ SHIFT_MIN: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
 WRONG_MIN: Final = timedelta(seconds=5)
 """How far two clocks may be apart; a look at the server's is a second or two old."""
-FIX: Final = "timedatectl set-ntp true, or run chrony"
+CLOCK_FIX: Final = "timedatectl set-ntp true, or run chrony"
 
 
 class Jumps:
@@ -81,7 +81,7 @@ class Jumps:
             why = (
                 "leases, schedules and questions follow the database's clock; what this machine writes down has its own"
             )
-            log.warning("the clock of this machine is wrong", off=_apart(apart), reason=why, fix=FIX)
+            log.warning("the clock of this machine is wrong", off=_apart(apart), reason=why, fix=CLOCK_FIX)
         else:
             log.warning("the clock of this machine agrees with the database's again")
 

@@ -15,8 +15,8 @@ log = structlog.get_logger("clock")
 
 CLOCKS_AGREE: Final = timedelta(seconds=30)
 """A platform tells whole seconds, and its answers take a while."""
-FIX: Final = "timedatectl set-ntp true, or run chrony"
-WHY: Final = "Schedules fire and questions end by it, and certificates may be refused."
+CLOCK_FIX: Final = "timedatectl set-ntp true, or run chrony"
+CLOCK_WHY: Final = "Schedules fire and questions end by it, and certificates may be refused."
 
 
 class PlatformClock:
@@ -63,7 +63,11 @@ class PlatformClock:
     def findings(self, id: str) -> Sequence[Finding]:
         """A warning for the doctor, while the clocks differ."""
         ahead = self.ahead
-        return [Finding(Level.WARNING, id, f"our clock is {_off(ahead)} {self._platform}'s", WHY, FIX)] if ahead else []
+        return (
+            [Finding(Level.WARNING, id, f"our clock is {_off(ahead)} {self._platform}'s", CLOCK_WHY, CLOCK_FIX)]
+            if ahead
+            else []
+        )
 
     def _tell(self) -> None:
         ahead = self.ahead
@@ -71,7 +75,7 @@ class PlatformClock:
             return
         self._is_told = bool(ahead)
         if ahead:
-            log.warning("our clock is not the platform's", platform=self._platform, off=_off(ahead), fix=FIX)
+            log.warning("our clock is not the platform's", platform=self._platform, off=_off(ahead), fix=CLOCK_FIX)
         else:
             log.warning("our clock agrees with the platform's again", platform=self._platform)
 

@@ -164,7 +164,7 @@ async def test_rooms_are_chosen_also_where_their_names_come_after_their_question
     await expect(name).to_have_count(0)
     await tab.page.route("**/api/inbox", held)  # no further look is needed
     told.set()
-    await expect(name).to_have_text("· write two to b.txt")
+    await expect(name).to_have_text("write two to b.txt")
     seen.set()
     await tab.page.unroute("**/api/inbox")
     await tab.at("inbox-room").select_option(index=2)

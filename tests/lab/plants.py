@@ -24,6 +24,7 @@ from runtime.store import common
 from runtime.store.cluster import store as cluster
 from runtime.store.cluster.nodes import beat
 from runtime.store.protocol import Lease
+from runtime.store.protocol.leases import Beat
 from runtime.store.schema import nodes, roles, sessions
 from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
@@ -83,10 +84,11 @@ def unfenced() -> None:
     """A process that was declared dead takes its place again as if nothing had been, with all that it had begun."""
     stale()
 
-    def revived(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
-        if not (yield from beat(lease, ttl, now)):
+    def revived(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat]:
+        until = yield from beat(lease, ttl, offset, now)
+        if until is None:
             yield REVIVE, {"node": lease.node, "until": micros(now + ttl)}
-        return True
+        return until or Beat(None)
 
     setattr(cluster, "beat", revived)  # noqa: B010 - as above
     Node.fresh = lambda self: True  # type: ignore[method-assign]

@@ -498,6 +498,7 @@ class Page {
     addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
+    addEventListener("focus", () => this.#refused && !this.#events && this.#look());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
   }
@@ -790,9 +791,11 @@ class Page {
 
   /** The stream was refused, not cut: ask why. */
   async #look() {
+    clearTimeout(this.#reconnect);
     try {
       await this.#timeline(this.#room, { limit: FIRST });
       if (byId("notice").textContent === this.#refused) this.#notify("");
+      this.#refused = "";
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;

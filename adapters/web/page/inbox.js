@@ -218,7 +218,7 @@ export class Inbox {
     const head = one.buttons.some(({ choice }) => choice === "approve") ? words.needsApproval : words.needsAnswer;
     const element = h("li", { class: "card open", tabindex: "0", "data-testid": "inbox-card", "data-approval": one.id, "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, this.#chooser(one), icon("hand"), h("span", {}, head),
-        one.room && h("span", { class: "inbox-room" }, `· ${one.room}`),
+        one.room && h("span", { class: "inbox-room" }, one.room),
         one.effect === "danger" && h("span", { class: "danger" }, words.danger),
         h("time", { datetime: one.asked_at }, shortTime(one.asked_at))),
       one.html ? prose(one) : h("p", {}, words.onlyThere(one)),
@@ -231,7 +231,7 @@ export class Inbox {
     const told = words.inboxClosed[one.state] ?? words.inboxClosed.void;
     const element = h("li", { class: "card inbox-closed", tabindex: "0", "data-testid": "inbox-closed", "data-approval": one.id, "data-mark": MARKS[one.state], "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, icon(one.state === "denied" ? "close" : "check"), h("span", {}, told(one)),
-        one.room && h("span", { class: "inbox-room" }, `· ${one.room}`), one.at && timeOf(one.at)),
+        one.room && h("span", { class: "inbox-room" }, one.room), one.at && timeOf(one.at)),
       h("p", {}, h("code", {}, one.tool), one.reason && ` ${words.because(one.reason)}`),
       one.html && h("details", {}, h("summary", {}, words.whatWasAsked), prose(one)));
     this.#looking.observe(element);
