@@ -138,11 +138,27 @@ def readable(update: Any) -> dict[str, Any] | None:
         log.warning("an update without a number is left out")
         return None
     try:
+        if (name := null_id(update)) is not None:
+            raise ValueError(f"{name} is null")
         Update.de_json(update, None)
     except Exception as error:  # noqa: BLE001 - the library fails in many ways on what it does not expect
         log.warning("an update that cannot be read is left out", update_id=update["update_id"], reason=repr(error))
         return {"update_id": update["update_id"]}
     return update
+
+
+def null_id(value: object) -> str | None:
+    """Name of an id that is null, which the library takes for one; None where there is none."""
+    if isinstance(value, list):
+        return next(filter(None, map(null_id, value)), None)
+    if not isinstance(value, dict):
+        return None
+    for name, one in value.items():
+        if one is None and name.endswith("id"):
+            return str(name)
+        if found := null_id(one):
+            return found
+    return None
 
 
 def refused(status: int, payload: bytes, headers: Mapping[str, str]) -> Refused:

@@ -89,12 +89,6 @@ async def compare(roster: NodeRoster, lease: Lease | None) -> None:
             log.warning("nodes of two versions", node=one.label, reason=words)
 
 
-def tell_clock(offset: timedelta | None) -> None:
-    """Tell the log of a clock that is off."""
-    if words := clock_words(offset):
-        log.warning("the clock of this machine is off", reason=words)
-
-
 def differences(members: Iterable[Member]) -> dict[str, list[str]]:
     """Settings that live nodes don't all have alike, each with the labels of the nodes by what they have."""
     live = [one for one in members if one.is_live and one.settings]

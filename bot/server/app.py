@@ -14,7 +14,7 @@ from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.accounts.failover import Others
 from bot.accounts.naming import fresh_identity
 from bot.http.connections import Site
-from bot.node.comparing import fingerprint, tell_clock
+from bot.node.comparing import fingerprint
 from bot.node.version import VERSION
 from bot.server.instruments import instruments_of
 from bot.server.lifecycle import Life
@@ -123,7 +123,6 @@ class App:
             url, jumps = await self._listen(runner), await self._jumps()
             await self.at.reload.begin()
             await note_start(self.base.settings, self.store.cluster)
-            tell_clock(self.base.clock_offset())
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(self.http.watchdog.run())
                 await self._life(jumps).run(lambda: on_ready(url))

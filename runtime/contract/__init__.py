@@ -44,7 +44,6 @@ from runtime.contract.calls import (
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
-from runtime.contract.clocks import steady
 from runtime.contract.deliveries import (
     CHOICES,
     ApprovalKind,
@@ -153,6 +152,7 @@ from runtime.contract.people import (
     SignalId,
     no_probe,
     room_topic,
+    steady,
 )
 from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (

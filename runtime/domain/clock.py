@@ -20,7 +20,7 @@ SHIFT_MIN: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
 WRONG_MIN: Final = timedelta(seconds=5)
 """How far two clocks may be apart; a look at the server's is a second or two old."""
-CLOCK_FIX: Final = "timedatectl set-ntp true, or run chrony"
+SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
 
 
 class Jumps:
@@ -44,6 +44,7 @@ class Jumps:
         self._mend = mend
         self._wall = wall
         self._is_wrong = False
+        self._looking = asyncio.Lock()
         self._steady = steady
         self._at, self._tick = now(), steady()
         self._owed = min(self._at - last, timedelta()) if last else timedelta()
@@ -60,6 +61,10 @@ class Jumps:
     async def look(self) -> None:
         """Notice and mend. Errors: StoreError; then the next look mends."""
         self._compare()
+        async with self._looking:  # whoever looks beside it goes on once what waits was moved
+            await self._look()
+
+    async def _look(self) -> None:
         at, tick = self._now(), self._steady()
         jump = at - self._at - timedelta(seconds=tick - self._tick)
         self._at, self._tick = at, tick
@@ -81,7 +86,7 @@ class Jumps:
             why = (
                 "leases, schedules and questions follow the database's clock; what this machine writes down has its own"
             )
-            log.warning("the clock of this machine is wrong", off=_apart(apart), reason=why, fix=CLOCK_FIX)
+            log.warning("the clock of this machine is wrong", off=_apart(apart), reason=why, fix=SET_CLOCK)
         else:
             log.warning("the clock of this machine agrees with the database's again")
 

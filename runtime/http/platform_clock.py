@@ -15,8 +15,8 @@ log = structlog.get_logger("clock")
 
 CLOCKS_AGREE: Final = timedelta(seconds=30)
 """A platform tells whole seconds, and its answers take a while."""
-CLOCK_FIX: Final = "timedatectl set-ntp true, or run chrony"
-CLOCK_WHY: Final = "Schedules fire and questions end by it, and certificates may be refused."
+SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
+WHY_RIGHT: Final = "Schedules fire and questions end by it, and certificates may be refused."
 
 
 class PlatformClock:
@@ -64,7 +64,7 @@ class PlatformClock:
         """A warning for the doctor, while the clocks differ."""
         ahead = self.ahead
         return (
-            [Finding(Level.WARNING, id, f"our clock is {_off(ahead)} {self._platform}'s", CLOCK_WHY, CLOCK_FIX)]
+            [Finding(Level.WARNING, id, f"our clock is {_off(ahead)} {self._platform}'s", WHY_RIGHT, SET_CLOCK)]
             if ahead
             else []
         )
@@ -75,7 +75,7 @@ class PlatformClock:
             return
         self._is_told = bool(ahead)
         if ahead:
-            log.warning("our clock is not the platform's", platform=self._platform, off=_off(ahead), fix=CLOCK_FIX)
+            log.warning("our clock is not the platform's", platform=self._platform, off=_off(ahead), fix=SET_CLOCK)
         else:
             log.warning("our clock agrees with the platform's again", platform=self._platform)
 

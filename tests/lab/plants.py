@@ -95,10 +95,10 @@ def unfenced() -> None:
     stale()
 
     def revived(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat]:
-        until = yield from beat(lease, ttl, offset, now)
-        if until is None:
+        held = yield from beat(lease, ttl, offset, now)
+        if held is None:
             yield REVIVE, {"node": lease.node, "until": micros(now + ttl)}
-        return until or Beat(None)
+        return held or Beat()
 
     setattr(cluster, "beat", revived)  # noqa: B010 - as above
 

@@ -6,6 +6,8 @@ The real program runs under libfaketime, and so does PostgreSQL where its clock 
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,10 +17,9 @@ from typing import Any, Final
 
 import pytest
 
-from bot.node.lock import control_of
-from bot.operator.client import connected
 from tests.contract.adapters.rig import OnScreen, Place
 from tests.fakes.postgres import Postgres
+from tests.fakes.serve import ROOT
 from tests.faults.program import until
 from tests.lab.faked import CLOCKED, clock_of, clocked, library, put
 from tests.lab.node import Node
@@ -188,17 +189,23 @@ async def test_one_node_an_hour_off_beside_a_right_one_is_told_and_breaks_nothin
         assert finding["level"] == "warning"
         assert "3600" in finding["what"] or "3599" in finding["what"]
         wrong.kill()
+        await on.until_missed(wrong)
         await on.answered(room, 30)
+        await until(partial(roles_are_held, on), "somebody with each role", 20)
         await on.judged()
 
 
 async def found_by_doctor(node: Node, id: str) -> dict[str, Any]:
-    """What the page about health shows of one thing."""
-    control = control_of(node.data)
-    assert control
-    async with connected(control) as client:
-        view = await client.examine()
-    return next(one for one in view["findings"] if one["id"] == id)
+    """What the doctor says on the machine of a node, by its clock."""
+    command = [*CLOCKED, sys.executable, "-m", "tests.lab.examined", "--data", str(node.data), *node.arguments]
+    doctor = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+    told, _ = await doctor.communicate()
+    found: dict[str, dict[str, Any]] = {one["id"]: one for one in json.loads(told)}
+    return found[id]
+
+
+async def roles_are_held(on: Lab) -> bool | None:
+    return all((await on.roles()).values()) or None
 
 
 # ------------------------------------------------------------------------------------------- the database's clock
@@ -253,5 +260,6 @@ async def test_a_step_of_the_databases_clock_loses_nothing_and_frees_what_a_dead
         owner.kill()
         took.append(await on.answered(room, 40))
         await on.until_missed(owner)
+        await until(partial(roles_are_held, on), "somebody with each role", 20)
         await on.judged()
     tell(f"{by:+} s: answered after {took[0]:.1f} s; the dead one's work {took[1]:.1f} s after its end")

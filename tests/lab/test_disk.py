@@ -119,7 +119,7 @@ async def test_workspaces_on_a_full_disk_fail_the_tool_and_nobody_else(tmp_path:
 async def test_a_servers_full_disk_is_told_and_nothing_that_was_accepted_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:
-    with small_disk(tmp_path / "server", SERVER_MIB, "755") as disk:
+    with tempfile.TemporaryDirectory() as folder, small_disk(Path(folder), SERVER_MIB, "755") as disk:
         monkeypatch.setattr(tempfile, "tempdir", str(disk.path))
         server = Postgres()
         monkeypatch.undo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -35,10 +36,22 @@ class World:
     async def mend(self, by: timedelta) -> None:
         if self.away:
             raise StoreError("The database is away.")
+        await asyncio.sleep(0)
         self.moved.append(by)
 
     def jumps(self, last: datetime | None = None) -> Jumps:
         return Jumps(now=self.now, mend=self.mend, last=last, steady=self.steady)
+
+
+async def test_two_looks_at_once_mend_a_jump_once() -> None:
+    """One before questions end, beside that of each second."""
+    world = World()
+    jumps = world.jumps()
+    world.passes(1)
+    world.at += HOUR
+    await asyncio.gather(jumps.look(), jumps.look())
+    await jumps.look()
+    assert world.moved == [HOUR]
 
 
 async def test_a_machine_whose_clock_is_wrong_beside_the_stores_is_told_once_and_once_when_it_is_right() -> None:
