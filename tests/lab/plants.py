@@ -134,7 +134,7 @@ def ready() -> None:
 
 
 def leaked() -> None:
-    """An operation that was not answered in time keeps its connection for ever."""
+    """An operation that was not answered in time keeps its connection for ever, and nobody ends that."""
     leave = Way.__aexit__
 
     async def keeps(
@@ -146,6 +146,7 @@ def leaked() -> None:
             self._timer.cancel()
 
     Way.__aexit__ = keeps  # type: ignore[method-assign]
+    Way._end = lambda self: None  # type: ignore[method-assign]
 
 
 PLANTS: Final[Mapping[str, Callable[[], None]]] = {
