@@ -47,7 +47,10 @@ async def nodes(short: bool) -> list[Figure]:
         try:
             held: Sequence[Sequence[float]] = _in_turns(server, size, (1,) if short else (1, 2), HALF)
         except NoShares as error:
-            return [*_figures(free, SATURATED, ""), Figure("nodes at half a core", 0, "messages/s", note=f"not run: {error}")]
+            return [
+                *_figures(free, SATURATED, ""),
+                Figure("nodes at half a core", 0, "messages/s", note=f"not run: {error}"),
+            ]
     return [*_figures(free, SATURATED, ""), *_figures(held, HELD, ", each at half a core")]
 
 

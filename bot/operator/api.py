@@ -300,6 +300,9 @@ class OperatorApi:
     @post("/settings/{id}", Role.OWNER)
     async def change_settings(self, name: str, fields: Form) -> View: ...
 
+    @post("/settings-edited", Role.OWNER)
+    async def settings_edited(self, fields: Form) -> View: ...
+
     @post("/secrets/{id}", Role.OWNER)
     async def set_secret(self, name: str, fields: Form) -> View: ...
 

@@ -126,14 +126,13 @@ class PostgresSnapshot:
 async def _postgres(url: str) -> AsyncIterator[Snapshot]:
     import asyncpg
 
-    from runtime.store.sql.postgres import AWAY, explain, keep_if_left, open_pool
+    from runtime.store.sql.postgres import AWAY, explain, open_pool
 
     pool = await open_pool(url)
     try:
         async with pool.acquire() as connection:
             taken_at = await connection.fetchval("SELECT clock_timestamp()")
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                await keep_if_left(connection)
                 revision, columns = await _shape(connection)
                 yield PostgresSnapshot(connection, revision, taken_at.astimezone(UTC), columns)
     except (*AWAY, asyncpg.PostgresError) as error:

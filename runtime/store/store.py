@@ -265,9 +265,10 @@ def _claim_write(connection: sqlite3.Connection) -> None:
 
 
 async def _open_postgres(url: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
-    from runtime.store.sql.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
+    # asyncpg is not loaded for an embedded store
+    from runtime.store.sql.postgres import PostgresDriver, open_pool, roll_back_if_left
 
-    pool = await open_pool(url)
+    pool = await open_pool(url, init=roll_back_if_left(within))
     try:
         await upgrade_postgres(url, pool)
     except BaseException:

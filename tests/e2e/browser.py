@@ -22,15 +22,9 @@ from playwright.async_api import (
 )
 
 from tests.e2e.house import PATIENCE
+from tools.browser.starting import WITHOUT_THEM
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
-UNUSED: Final = (
-    "WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup,"  # the address bar's: 0.75 s of processor a window
-    "AimEnabled,AvoidCorsURLLoaderRestartOnRedirect,AvoidUnnecessaryBeforeUnloadCheckSync,"
-    "DestroyProfileOnBrowserClose,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,LensOverlay,MediaRouter,"
-    "NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch,ThirdPartyStoragePartitioning"
-)
-"""Parts of Chromium that are off: those that Playwright turns off too, since its own list counts no more beside another."""
 FLAGS: Final = (
     "--no-sandbox",  # root has no other way, and the only page it sees is ours
     "--disable-background-networking",
@@ -38,7 +32,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--no-first-run",
     "--disable-dev-shm-usage",
-    f"--disable-features={UNUSED}",
+    WITHOUT_THEM,
 )
 AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)|error occurred when fetching the script")
 """What a browser complains of while the program is down; the second of the worker, which it asks for anew."""

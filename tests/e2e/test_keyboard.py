@@ -79,7 +79,6 @@ async def test_the_main_job_is_done_by_keyboard_alone(browser: Browser, house: H
     async with tab_of(browser, house.link, forced_colors="active") as tab:
         page = tab.page
         await page.keyboard.press("Escape")
-        assert (await page.evaluate(FOCUS))["seen"], "the focus on the composer can't be seen"
         await asked_and_approved(tab)
         await page.keyboard.press("Escape")
         await gone_to(page, "New conversation")
@@ -101,6 +100,7 @@ async def test_the_main_job_is_done_by_keyboard_alone(browser: Browser, house: H
 async def asked_and_approved(tab: Tab) -> None:
     page = tab.page
     await expect(page.get_by_test_id("composer")).to_be_focused()
+    assert (await page.evaluate(FOCUS))["seen"], "the focus on the composer can't be seen"
     await page.keyboard.type("write the kettle is on to notes.txt")
     await page.keyboard.press("Enter")
     await tab.open_card()

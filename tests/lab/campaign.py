@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from tests.fakes.postgres import Postgres
 from tests.faults.stage import PLATFORMS
-from tests.lab.plants import FINDS
+from tests.lab.plants import FINDS, is_found
 from tests.lab.stage import lab
 from tests.lab.trials import ROOMS, Kind, Trial, kinds, told_of
 from tests.lab.watch import Watch, watching
@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 LOST: Final = 5.0
 """Seconds after which a way is lost, where leases are short; with those of production it is production's."""
-THINKS: Final = 0.3  # seconds: a fault often comes while the model is at work
+THINKS: Final = 0.6  # seconds: in them a way is held before the sends leave
 LONG_LEASE: Final = 5.0
 TRIALS_A_STAGE: Final = 20
 TRIAL_WITHIN: Final = 240.0
@@ -116,7 +116,7 @@ def _one_length(found: Iterable[Kind], chance: Random) -> Iterable[Kind]:
 def planted() -> Sequence[Batch]:
     """Each bug, on a stage of its own with the faults that bring it to light."""
     made = []
-    for name, (engine, nodes, platform, faults) in FINDS.items():
+    for name, (engine, nodes, platform, faults, _) in FINDS.items():
         trials = tuple(Kind(sort, tuple(words)) for sort, *words in faults)
         made.append(Batch(f"plant/{name}", engine, nodes, platform, 1.0, trials, name))
     return made
@@ -195,7 +195,8 @@ class Campaign:
         """A trial that fails ends its stage, and the next goes on with a new one."""
         while time.time() < self._until:
             due = [n for n in range(len(batch.trials)) if batch.key(n) in self._due]
-            if not due:
+            if not due or self._is_found(batch):  # one complaint is enough to know a bug by
+                self._due -= {batch.key(n) for n in due}
                 return
             folder = _folder()
             try:
@@ -204,11 +205,11 @@ class Campaign:
                 self._note(batch, due[0], broken=[f"stage: {told_of(error)}"], error=str(error))
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-            if batch.plant and any(
-                self._results.rows[batch.key(n)]["broken"] for n in due if batch.key(n) not in self._due
-            ):
-                self._due -= {batch.key(n) for n in due}  # it is found: that is enough
-                return
+
+    def _is_found(self, batch: Batch) -> bool:
+        """True if this stage has a bug, and its trials brought it to light."""
+        done = [row for n in range(len(batch.trials)) if (row := self._results.rows.get(batch.key(n)))]
+        return bool(batch.plant) and any(is_found(batch.plant, row["broken"]) for row in done)
 
     async def _stage(self, batch: Batch, due: Sequence[int], folder: Path, server: Postgres | None) -> None:
         lost = LOST if batch.lease < LONG_LEASE else None
@@ -229,8 +230,10 @@ class Campaign:
                 await on.answered(room)
             async with watching(on, batch.lease) as watch:
                 for number in due:
-                    if time.time() >= self._until or not await self._try(
-                        batch, number, Trial(on, watch, Random(batch.key(number)), server)
+                    if (
+                        self._is_found(batch)
+                        or time.time() >= self._until
+                        or not await self._try(batch, number, Trial(on, watch, Random(batch.key(number)), server))
                     ):
                         break
                 else:

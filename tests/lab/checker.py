@@ -147,7 +147,7 @@ def joined(evidence: dict[str, Any]) -> Iterator[str]:
         for name, pid in table["pids"].items():
             near = any(_is_near(table["at"], fault, lease) for fault in faults if fault["node"] == name)
             if not near and table["rows"].get(str(pid)) != "live":
-                yield f"hung: {name} lives without a fault, and is {table['rows'].get(str(pid), 'unknown')} among the nodes"
+                yield f"missing: {name} lives without a fault, and is {table['rows'].get(str(pid), 'unknown')} among the nodes"
 
 
 def well_held(evidence: dict[str, Any]) -> Iterator[str]:

@@ -20,10 +20,12 @@ from runtime.cluster.node import Node
 from runtime.contract import NodeId
 from runtime.delivery import courier
 from runtime.delivery.courier import Courier
+from runtime.delivery.sender import DutyLost
 from runtime.store import common
 from runtime.store.cluster import store as cluster
 from runtime.store.cluster.nodes import beat
 from runtime.store.protocol import Lease
+from runtime.store.protocol.leases import Beat
 from runtime.store.schema import nodes, roles, sessions
 from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
@@ -55,16 +57,24 @@ def stuck() -> None:
 
 
 def swallowed() -> None:
-    """A cancellation that comes beside an error is lost in it, as it was once."""
+    """The first cancellation is lost in an error that comes at the same moment, as it could be once."""
+    left = 1
 
-    async def as_it_was(work: Any) -> Any:
-        return await work
+    async def in_an_error(work: Any) -> Any:
+        nonlocal left
+        try:
+            return await work
+        except asyncio.CancelledError:
+            left -= 1
+            if left < 0:
+                raise
+            raise DutyLost from None
 
-    setattr(courier, "cancellable", as_it_was)  # noqa: B010 - as above
+    setattr(courier, "cancellable", in_an_error)  # noqa: B010 - as above
 
 
 def skipped() -> None:
-    """Of the ids that a lost message may have the first is never tried, and counts as tried."""
+    """Of two ids that a lost message may have one is never tried, and counts as tried."""
     left = Searches.left
 
     def without_one(self: Searches, search: Search, numbers: Iterable[int], since: datetime) -> list[int]:
@@ -74,7 +84,8 @@ def skipped() -> None:
 
 
 def stale() -> None:
-    """What a fenced process writes counts."""
+    """What a fenced process writes counts, and so it sends."""
+    Node.fresh = lambda self: True  # type: ignore[method-assign]
     setattr(common, "HELD_DUTY", ANY_DUTY)  # noqa: B010 - a constant, in production
     setattr(common, "OWNED_LANE", ANY_LANE)  # noqa: B010 - as above
 
@@ -83,13 +94,13 @@ def unfenced() -> None:
     """A process that was declared dead takes its place again as if nothing had been, with all that it had begun."""
     stale()
 
-    def revived(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
-        if not (yield from beat(lease, ttl, now)):
+    def revived(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat]:
+        held = yield from beat(lease, ttl, offset, now)
+        if held is None:
             yield REVIVE, {"node": lease.node, "until": micros(now + ttl)}
-        return True
+        return held or Beat()
 
     setattr(cluster, "beat", revived)  # noqa: B010 - as above
-    Node.fresh = lambda self: True  # type: ignore[method-assign]
 
 
 def dropped() -> None:
@@ -141,19 +152,33 @@ PLANTS: Final[Mapping[str, Callable[[], None]]] = {
     plant.__name__: plant for plant in (stuck, swallowed, skipped, stale, unfenced, dropped, clung, ready, leaked)
 } | {"": lambda: None}
 
-Find = tuple[str, int, str, Sequence[tuple[str, ...]]]
+Find = tuple[str, int, str, Sequence[tuple[str, ...]], frozenset[str]]
+HANGS: Final = frozenset({"hung", "not ready", "lost", "orphaned"})
+TWICE: Final = frozenset({"repeated", "lost", "disordered"})
 SENT: Final = ("freeze", "sent", "3.0")
 MARKED: Final = ("freeze", "part-marked", "3.0")
 SHOWN: Final = ("freeze", "part-shown", "3.0")
 CUT: Final = ("partition", "store", "stall")
 FINDS: Final[Mapping[str, Find]] = {
-    "swallowed": ("postgres", 2, "telegram", [SENT, SHOWN] * 8),
-    "skipped": ("postgres", 2, "telegram", [SENT] * 6),
-    "stale": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4),
-    "unfenced": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4),
-    "dropped": ("sqlite", 1, "discord", [("kill",)] * 3),
-    "clung": ("postgres", 2, "telegram", [("partition", "platform", "stall")] * 2),
-    "ready": ("postgres", 2, "telegram", [CUT]),
-    "leaked": ("postgres", 2, "telegram", [CUT] * 4),
+    "swallowed": ("postgres", 2, "telegram", [SENT] * 2, HANGS),
+    "skipped": ("postgres", 2, "telegram", [SENT] * 6, TWICE),
+    "stale": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
+    "unfenced": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
+    "dropped": ("sqlite", 1, "discord", [("kill",)] * 3, frozenset({"lost"})),
+    "clung": (
+        "postgres",
+        2,
+        "telegram",
+        [("partition", "platform", "stall")] * 2,
+        frozenset({"slow answer", "kept", "lost"}),
+    ),
+    "ready": ("postgres", 2, "telegram", [CUT], frozenset({"untrue"})),
+    "leaked": ("postgres", 2, "telegram", [CUT] * 4, HANGS),
 }
-"""Engine, number of nodes, platform and the faults after which it must have come to light at the latest."""
+"""Engine, number of nodes, platform, the faults after which it must have come to light at the latest, and first words of
+complaints by which it does."""
+
+
+def is_found(plant: str, complaints: Iterable[str]) -> bool:
+    """True if one of these complaints is what the bug does."""
+    return any(line.partition(":")[0] in FINDS[plant][-1] for line in complaints)

@@ -11,7 +11,5 @@ CHECKPOINT_OPEN: Final = "checkpoint-open"
 BEAT_OPEN: Final = "beat-open"
 """The heartbeat's statement was sent and answered, and its transaction is not committed."""
 SENT: Final = "sent"
-"""A send has left; where the answer comes the process is frozen. Told by what goes through its way to the platform."""
+"""Sends have left and are on screen, and their answers are held on the way: no point of the program, and frozen from outside."""
 POINTS: Final = ("part-marked", SENT, "part-shown", CHECKPOINT_OPEN, BEAT_OPEN)
-SENDS: Final = {"telegram": b"/sendMessage", "slack": b"/chat.postMessage", "discord": b"/messages"}
-"""Words by which a send is known on the wire."""

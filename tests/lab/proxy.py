@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from enum import Flag, auto
-from typing import Final
+from typing import Any, Final
 
 CHUNK: Final = 1 << 16  # bytes
 DROPS_PER_SECOND: Final = 20
@@ -39,6 +39,7 @@ class Proxy:
         self._target = (host, port)
         self._free = {side: asyncio.Event() for side in (Side.ASKED, Side.ANSWERED)}
         self._ways: set[Way] = set()
+        self._served: set[asyncio.Task[Any]] = set()  # else one that waits for nothing is taken for garbage, and ends
         self._is_cut = False
         self._swallows = Side(0)
         self._delay = 0.0
@@ -96,13 +97,23 @@ class Proxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, to its end."""
+        task = asyncio.current_task()
+        assert task
+        self._served.add(task)
         try:
             if not self._is_cut:
                 await self._connect(reader, writer)
         except (OSError, asyncio.CancelledError):
             pass  # the other side is gone, or the test is over: so is this one
         finally:
+            self._served.discard(task)
             writer.transport.abort()
+
+    def close(self) -> None:
+        """End every connection, however it is."""
+        self._is_cut = True
+        for task in self._served:
+            task.cancel()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(*self._target)
@@ -154,4 +165,4 @@ async def proxy(host: str, port: int) -> AsyncIterator[Proxy]:
         yield made
     finally:
         server.close()
-        made.cut()
+        made.close()

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.lab.plants import is_found
+
 Row = Mapping[str, Any]
 
 PROMISES: Final = (
@@ -23,7 +25,7 @@ PROMISES: Final = (
     "grows",
 )
 """First words of complaints that no trial may have, whatever the machine does. The others are figures."""
-LATE: Final = ("slow", "slow answer", "untrue", "late")
+LATE: Final = ("slow", "slow answer", "untrue", "late", "missing")
 """First words of complaints about time, which count where the machine did not stand still."""
 LAG_MOST: Final = 0.5
 """Seconds for which a loop that does nothing may have been kept from going on: else the times of that trial prove nothing."""
@@ -106,7 +108,7 @@ def table(rows: Sequence[Row]) -> tuple[str, bool]:
     planted = [row for row in rows if row["plant"]]
     if planted:
         names = {row["plant"] for row in planted}
-        found_bugs = {row["plant"] for row in planted if row["broken"]}
+        found_bugs = {row["plant"] for row in planted if is_found(row["plant"], row["broken"])}
         holds &= names == found_bugs
         missed = ", ".join(sorted(names - found_bugs))
         lines += ["", f"Planted bugs found: {len(found_bugs)} of {len(names)}{f'; not {missed}' if missed else ''}."]

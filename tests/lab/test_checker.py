@@ -104,7 +104,7 @@ def test_what_a_process_says_of_itself_must_be_true(how: str) -> None:
 def test_a_process_that_lives_is_among_the_living() -> None:
     evidence = copy.deepcopy(KEPT)
     evidence["tables"][0]["rows"]["7"] = "dead"
-    assert [line.partition(":")[0] for line in checker.broken(evidence)] == ["hung"]
+    assert [line.partition(":")[0] for line in checker.broken(evidence)] == ["missing"]
 
 
 async def test_a_repeat_that_says_so_is_none() -> None:

@@ -14,7 +14,8 @@ import pytest
 from runtime.store.cluster.roster import Drain, Member, Removal
 from runtime.store.store import Store, open_store
 from tests.fakes.postgres import Postgres
-from tests.lab.stage import Lab, Node, lab
+from tests.lab.node import Node
+from tests.lab.stage import Lab, lab
 
 pytestmark = pytest.mark.timeout(180)
 

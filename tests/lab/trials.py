@@ -18,7 +18,7 @@ from typing import Final
 from tests.contract.adapters.rig import Place
 from tests.fakes.postgres import Postgres
 from tests.lab.node import Node
-from tests.lab.points import POINTS, SENDS, SENT
+from tests.lab.points import POINTS, SENT
 from tests.lab.proxy import Proxy, Side
 from tests.lab.stage import Lab
 from tests.lab.watch import CANARY_WITHIN, IDLE_WITHIN, IN_FLIGHT_WITHIN, Line, Watch
@@ -47,6 +47,8 @@ STATES: Final = (
 PLATFORM_TOLD_WITHIN: Final = 20.0  # seconds
 NOT_READY_WITHIN: Final = 30.0  # seconds; the bounds judge, and this only ends the wait
 REACHED_WITHIN: Final = 30.0  # seconds until a point comes
+TAKEN_IN_WITHIN: Final = 0.3  # seconds: the model is at work on all that was said, mostly
+SHOWN_WITHIN: Final = 3.0  # seconds: what is not on screen by then was not taken in
 DRIPS: Final = 4_000  # bytes a second
 SLOW_FOR: Final = 4.0  # seconds
 RESTARTS_WITHIN: Final = 30.0  # seconds
@@ -111,20 +113,33 @@ async def freeze(trial: Trial, point: str, leases: float) -> Figures:
     """The node with the roles stops at a point, and goes on later."""
     rooms, node = trial.rooms(), await trial.owner()
     if point == SENT:
-        node.platform.once_asked(SENDS[trial.on.rig.channel], node.freeze)
+        lines = await _with_sends_in_flight(trial, node, rooms[:4])
     else:
         node.freeze_at(point)
-    lines = [*await trial.in_flight(rooms[:2])]
-    await node.until_frozen(REACHED_WITHIN)
+        lines = [*await trial.in_flight(rooms[:2])]
+        await node.until_frozen(REACHED_WITHIN)
     fault, began = trial.watch.fault(node, "frozen"), time.monotonic()
     is_alone = len(trial.on.nodes) == 1
-    lines.append(await trial.idle(rooms[2], IDLE_WITHIN + is_alone * leases * trial.lease))
+    lines.append(await trial.idle(rooms[4], IDLE_WITHIN + is_alone * leases * trial.lease))
     await asyncio.sleep(max(0.0, began + leases * trial.lease - time.monotonic()))
     node.thaw()
     fault["ends"] = thawed = time.monotonic()
     await trial.served(node, "thawed", thawed)
     lines.append(await trial.idle(rooms[0]))
     return await trial.ending(lines, rooms[3])
+
+
+async def _with_sends_in_flight(trial: Trial, node: Node, rooms: Sequence[Place]) -> list[Line]:
+    """Freeze it when its sends are on screen and none of their answers came: they all come at once, when it goes on."""
+    lines = [*await trial.in_flight(rooms)]
+    await trial.on.until_at_work()
+    await asyncio.sleep(TAKEN_IN_WITHIN)
+    node.platform.stall(Side.ANSWERED)
+    await trial.watch.until_seen(lines, SHOWN_WITHIN)
+    await asyncio.sleep(trial.chance.uniform(0, 0.1))
+    node.freeze()
+    node.platform.lift()
+    return lines
 
 
 # --------------------------------------------------------------------------------------------------------------- ways

@@ -103,6 +103,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/save": OWNER,
     "POST /console/api/settings/{id}": CONFIRMED,
     "POST /console/api/settings/{id}/try": OWNER,
+    "POST /console/api/settings-edited": CONFIRMED,
     "POST /console/api/confirmation": CONFIRMED,
     "POST /console/api/secrets/{id}": CONFIRMED,
     "POST /console/api/model-keys": CONFIRMED,

@@ -1,22 +1,17 @@
 // The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
 
-import { byId, coded, h, icon, newId, sleep, storage, until } from "./dom.js";
+import { byId, coded, h, icon, newId, painted, part, sleep, storage, until } from "./dom.js";
 import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
-import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
 import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
 import { choose } from "./language.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
-import { openMenu } from "./menu.js";
-import { Notifications } from "./notify.js";
 import { showBanner } from "./banner.js";
 import { Failed, request, upload } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { Palette, showKeys } from "./palette.js";
 import { Rewriting } from "./rewriting.js";
-import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
-import { takeBack } from "./undo.js";
+import { entryInAddress, hasBegun, INBOX, intoAddress, isFresh, isInbox, newRoom, roomInAddress, Rooms } from "./rooms.js";
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
@@ -30,7 +25,10 @@ const SIGNED_IN_AGAIN = 10_000;
 const SLEPT = 150_000; // without a tick: hidden tabs have one a minute, those that sleep none
 const CLICK_TRIES = 4;
 const NEW = "#new"; // where the installed app's shortcut leads
+const LATER = ["menu", "palette", "preview", "undo", "lightbox", "code"]; // read ahead, with the messages on screen
+const NO_INBOX = { count: 0, shown: false, told: [], hide() {}, titled() {}, changed() {} }; // until its part is there
 
+const ICON = byId("icon").getAttribute("href");
 const text = byId("composer-text");
 const wide = matchMedia("(min-width: 900px)");
 
@@ -51,20 +49,19 @@ class Page {
   #today = new Date().toDateString();
   #trust = 0; // the timer of a mode that ends
   #early = []; // files that were attached before a conversation was open
+  #coming = null; // the inbox, once somebody asked for it
+  inbox = NO_INBOX;
 
   constructor(me) {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.inbox = new Inbox(me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
-    this.notifications = new Notifications({ seen: () => this.inbox.told });
-    this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.rewriting = new Rewriting((draft) => this.#write(draft));
     this.log = new Log(me, {
       decide: (button, reason, values) => this.#decide(button, reason, values),
@@ -93,11 +90,14 @@ class Page {
     else this.open(this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.#title();
     if (isInbox(wanted)) this.#toInbox(wanted);
+    await painted();
+    this.outbox.listen();
     this.outbox.run();
-    this.inbox.run();
-    this.notifications.load();
     keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
     setInterval(() => this.#tick(), ROOMS_EVERY);
+    LATER.forEach(part);
+    await this.#withInbox();
+    this.notifications.load();
   }
 
   // ---- conversations
@@ -123,9 +123,11 @@ class Page {
   }
 
   /** To what waits for the person, in place of the conversation; to one question where the address names it. */
-  #toInbox(hash = INBOX) {
+  async #toInbox(hash = INBOX) {
     this.#closeDrawer();
     if (location.hash !== hash) history.pushState(null, "", hash);
+    const questionIn = await this.#withInbox();
+    if (location.hash !== hash) return; // somewhere else by now
     byId("stage").hidden = true;
     byId("toggle-files").hidden = true;
     if (this.files.shown) this.files.hide();
@@ -135,6 +137,17 @@ class Page {
     this.rooms.draw(null);
     this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();
+  }
+
+  /** What waits for the person, and what they are told of it elsewhere: needed by no conversation's first picture. */
+  #withInbox() {
+    this.#coming ??= Promise.all([part("inbox"), part("notify")]).then(([{ Inbox, questionIn }, { Notifications }]) => {
+      this.inbox = new Inbox(this.#me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
+      this.notifications = new Notifications({ seen: () => this.inbox.told });
+      this.inbox.run();
+      return questionIn;
+    });
+    return this.#coming;
   }
 
   #leaveInbox() {
@@ -153,7 +166,8 @@ class Page {
     const badge = byId("inbox-count");
     badge.hidden = count === 0;
     badge.replaceChildren(String(count), h("span", { class: "visually-hidden" }, ` ${words.questions(count)}`));
-    byId("icon").href = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : "/static/icon.svg";
+    const mark = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : ICON;
+    if (byId("icon").getAttribute("href") !== mark) byId("icon").href = mark;
     badgeApp(count);
     byId("drawer-dot").hidden = count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
@@ -162,25 +176,26 @@ class Page {
   open(room, { focus = true } = {}) {
     this.#leaveInbox();
     if (room === this.#room) {
-      if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+      if (roomInAddress() !== room) intoAddress(room);
       if (entryInAddress()) return this.#point(entryInAddress());
       return focus && text.focus();
     }
     this.#seen();
     this.#saveDraft();
-    const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
+    const typed = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries.clear();
     this.#busy = false;
     this.#loaded = isFresh(room); // there is nothing to read
-    if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+    if (this.#loaded) early.timeline = null;
+    if (roomInAddress() !== room) intoAddress(room);
     this.#showMode(null);
     this.live.clear();
     this.log.enter(room);
     this.files.enter(room);
     this.#notify("");
     this.#loadDraft();
-    if (early && early !== text.value) text.value = [text.value, early].filter(Boolean).join("\n");
+    if (typed && typed !== text.value) text.value = [text.value, typed].filter(Boolean).join("\n");
     this.#attach(this.#early.splice(0));
     this.rooms.draw(room);
     this.#draw();
@@ -192,7 +207,10 @@ class Page {
   async #enter(room) {
     this.#disconnect();
     await this.refresh();
-    if (room === this.#room && !this.#events) this.#connect();
+    await painted();
+    if (room !== this.#room) return;
+    this.log.rate();
+    if (!this.#events) this.#connect();
   }
 
   /** After a sleep the connection may be dead without a word of it; and after midnight, days have other names. */
@@ -423,7 +441,7 @@ class Page {
     showBanner(this.#me);
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who", onclick: (event) => openMenu(event.currentTarget, toDo) }, ...called),
+      h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who", onclick: (event) => this.#menu(event.currentTarget, toDo) }, ...called),
       mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), words.console) : "");
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
@@ -447,6 +465,11 @@ class Page {
     } finally {
       button.disabled = false;
     }
+  }
+
+  async #menu(opener, items) {
+    const { openMenu } = await part("menu");
+    openMenu(opener, items);
   }
 
   async #signOut() {
@@ -489,8 +512,8 @@ class Page {
     byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     wide.addEventListener("change", () => this.#closeDrawer());
     addEventListener("keydown", (event) => this.#key(event));
-    byId("show-keys").addEventListener("click", showKeys);
-    byId("to-search").addEventListener("click", () => this.palette.open());
+    byId("show-keys").addEventListener("click", () => this.#showKeys());
+    byId("to-search").addEventListener("click", () => this.#find());
     byId("to-inbox").addEventListener("click", (event) => {
       event.preventDefault();
       this.#toInbox();
@@ -498,6 +521,7 @@ class Page {
     addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
+    addEventListener("focus", () => this.#refused && !this.#events && this.#look());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
   }
@@ -657,7 +681,7 @@ class Page {
 
   #composerChanged() {
     text.style.height = "auto";
-    text.style.height = `${Math.min(text.scrollHeight, innerHeight * 0.4)}px`;
+    if (text.value) text.style.height = `${Math.min(text.scrollHeight, innerHeight * 0.4)}px`; // which has the page laid out
     this.#drawControls();
     this.#saveDraft();
   }
@@ -705,14 +729,30 @@ class Page {
     if (event.key === "Escape") return document.querySelector("dialog[open]") || this.#escape();
     if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      return this.palette.open();
+      return this.#find();
     }
     const writes = event.target.closest?.("input, textarea, select, button, summary, [contenteditable]"); // a letter is meant for what is in focus
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox(), z: takeBack }[event.key];
+    const does = { "?": () => this.#showKeys(), "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox(), z: () => this.#takeBack() }[event.key];
     if (!does) return;
     event.preventDefault(); // else the letter would stand in what is in focus by then
     does();
+  }
+
+  async #find() {
+    const { Palette } = await part("palette");
+    this.palette ??= new Palette(() => this.#places(), (found) => this.#toEntry(found));
+    this.palette.open();
+  }
+
+  async #takeBack() {
+    const { takeBack } = await part("undo");
+    takeBack();
+  }
+
+  async #showKeys() {
+    const { showKeys } = await part("palette");
+    showKeys();
   }
 
   #toEntry({ room, entry }) {
@@ -790,9 +830,11 @@ class Page {
 
   /** The stream was refused, not cut: ask why. */
   async #look() {
+    clearTimeout(this.#reconnect);
     try {
       await this.#timeline(this.#room, { limit: FIRST });
       if (byId("notice").textContent === this.#refused) this.#notify("");
+      this.#refused = "";
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;

@@ -5,17 +5,8 @@ import { words } from "./words.js";
 
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** Open `link`, which shows a picture, here instead of in a tab of its own; a click with a key held still opens one. */
-export function enlarged(link) {
-  link.addEventListener("click", (event) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    open(link);
-  });
-  return link;
-}
-
-function open(link) {
+/** Open `link`, which shows a picture, here instead of in a tab of its own. */
+export function enlarge(link) {
   const all = [...document.querySelectorAll(".log a.picture")];
   let shown = link;
   const picture = h("img");

@@ -2,8 +2,7 @@
 // is new, a text selection survives, an open form keeps its words.
 
 import { branched, offers } from "./branches.js";
-import { colour } from "./code.js";
-import { byId, coded, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
+import { byId, coded, copyText, dayOf, h, icon, part, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
@@ -55,6 +54,11 @@ export class Log {
     this.#ratings.enter(room);
   }
 
+  /** What the person thought of the answers, once those are on screen. */
+  rate() {
+    this.#ratings.load();
+  }
+
   #scrolled() {
     this.#following = this.atEnd;
     if (this.#following) this.#jump.hidden = true;
@@ -68,11 +72,11 @@ export class Log {
 
   /** Whether the newest message is in view. */
   get atEnd() {
-    return this.#toNewest && this.#below < NEAR;
+    return this.#toNewest && (this.#drawn.size === 0 || this.#below < NEAR); // the second has the page laid out
   }
 
   toEnd() {
-    this.#scroll.scrollTop = this.#scroll.scrollHeight;
+    if (this.#drawn.size > 0) this.#scroll.scrollTop = this.#scroll.scrollHeight;
     this.#following = true;
     this.#jump.hidden = true;
   }
@@ -380,5 +384,5 @@ function frameCode(block) {
   block.replaceWith(frame);
   block.tabIndex = 0; // so that the keyboard can scroll it
   frame.append(block);
-  colour(block);
+  if (block.dataset.info) part("code").then(({ colour }) => colour(block));
 }

@@ -95,7 +95,7 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
         ", ".join(row["agents"]) or say("none"),
         tag(
             "div",
-            say(SOURCES.get(row["source"], row["source"])),
+            say(str(SOURCES.get(row["source"], row["source"]))),
             tag("p", breaking(legible(row["folder"])), class_="faint"),
         ),
         tag("div", *actions) if actions else Html(""),

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from runtime.contract import NewId, Role
 from runtime.domain.ids import digest
-from runtime.store.approvals.newcomers import free_name, own
+from runtime.store.approvals.newcomers import FIRST_PERSON, free_name, own
 from runtime.store.common import ADD_IDENTITY, add, fact, new_person, web_identity
 from runtime.store.people.browsers import add_browser
 from runtime.store.people.people import SET_LINK
@@ -101,6 +101,7 @@ def join(
     found = yield from of_token(token, now)
     if isinstance(found, Unjoined):
         return found
+    yield FIRST_PERSON, {}  # before the invitation, as whoever takes somebody's rights away locks them
     if not (yield USE_INVITATION, {"h": digest(token), "at": micros(now)}):
         return Unjoined.USED  # at this very moment, by somebody else
     who = yield from new_person((yield from free_name(own(name) or NAMELESS, given)), found.role, now, new_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
@@ -26,9 +26,11 @@ STATEMENTS: Final = 512
 SILENCE_FACTOR: Final = 1.4
 """A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
 CLOSE: Final = timedelta(seconds=1)
-UNATTENDED_TRANSACTION_TIMEOUT: Final = timedelta(seconds=3)
-"""A transaction whose process says nothing for so long is rolled back by the server: a frozen process, or one that is cut off,
-would keep its rows from every other node for as long as its connection seems to stand."""
+UNATTENDED_SHARE: Final = 0.6
+UNATTENDED_MOST: Final = timedelta(seconds=3)
+"""A transaction whose process says nothing for so long, this share of what an operation may take at most, is rolled back by
+the server: a frozen process, or one that is cut off, would keep its rows from the other nodes as long as its connection seems
+to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
@@ -112,10 +114,14 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
-async def roll_back_if_left(connection: Any) -> None:
-    """A setting of the session and not of its start, since poolers refuse those that they do not know."""
-    milliseconds = int(UNATTENDED_TRANSACTION_TIMEOUT.total_seconds() * 1000)
-    await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+def roll_back_if_left(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know."""
+    milliseconds = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
+
+    async def init(connection: Any) -> None:
+        await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+
+    return init
 
 
 async def keep_if_left(connection: Any) -> None:
@@ -123,8 +129,8 @@ async def keep_if_left(connection: Any) -> None:
     await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
-async def open_pool(url: str) -> asyncpg.Pool[Any]:
-    """Connections to `url`. Errors: StoreError without the password."""
+async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]] | None = None) -> asyncpg.Pool[Any]:
+    """Connections to `url`; `init` is done on each. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
             pool = await asyncpg.create_pool(
@@ -133,7 +139,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 max_size=POOL,
                 statement_cache_size=await kept_statements(url),
                 command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
-                init=roll_back_if_left,
+                init=init,
                 reset=leave_as_it_is,
             )
             try:

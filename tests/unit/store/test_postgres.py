@@ -220,12 +220,9 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
             await store.close()
 
 
-async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(
-    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(postgres: Postgres) -> None:
     """A frozen one keeps its connections, and would keep its locks."""
-    monkeypatch.setattr(engine, "UNATTENDED_TRANSACTION_TIMEOUT", timedelta(seconds=0.2))
-    store = await open_store(postgres.create_database())
+    store = await open_store(postgres.create_database(), within=timedelta(seconds=0.5))
     with pytest.raises(StoreError) as error:
         await store.driver.write(_stands_still)
     assert error.value.trouble is Trouble.AWAY
