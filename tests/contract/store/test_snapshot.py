@@ -39,7 +39,7 @@ SINCE_SMALL_VECTORS: Final = (
 )
 """Tables that came after revision 0038."""
 SINCE_CLOCKS: Final = 7
-"""Columns of nodes that came with revision 0056."""
+"""Columns of nodes that came with revision 0053."""
 
 
 class Rows:
