@@ -46,8 +46,11 @@ soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (
 cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
-lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEED=7 REPEATS=25 ARGS="-k freeze")
-	@$(if $(SEED),LAB_SEED=$(SEED)) $(if $(REPEATS),LAB_REPEATS=$(REPEATS)) $(BIN)/python -m pytest -q tests/lab -m "soak or not soak" $(ARGS)
+lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 ARGS="--only plant")
+	@sh tests/setup_faketime.sh
+	@$(BIN)/python -m tests.lab $(if $(FULL),--full) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) \
+		$(if $(SEED),--seed $(SEED)) $(ARGS)
+	@$(if $(FULL)$(ARGS),true,$(BIN)/python -m pytest -q -n 2 --dist loadgroup tests/lab -m soak)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

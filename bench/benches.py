@@ -29,6 +29,7 @@ from bench.injection import injection
 from bench.interceptors import interceptors
 from bench.long import long
 from bench.memory import memory
+from bench.nodes import nodes
 from bench.recall.recall import recall
 from bench.reply import replies
 from bench.schedules import schedules
@@ -46,6 +47,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "reply": replies,
     "click": clicks,
     "failover": failover,
+    "nodes": nodes,
     "children": children,
     "workflows": workflows,
     "triggers": triggers,

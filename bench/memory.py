@@ -1,7 +1,8 @@
-"""What the process holds: idle, after the first model call, and after 10,000 messages.
+"""What the process holds: idle, after the first model call, and after 10,000 messages; and a bare handler beside it.
 
 Resident memory of the program as the operating system counts it, in MB of 10^6 bytes; after the first call that of all its
-processes, in which shared pages count once (PSS). The messages come from 50 chats
+processes, in which shared pages count once (PSS). The first start in a folder makes its keys and seals with them, for which it
+loads a library that later ones do without, so it is told apart. The messages come from 50 chats
 at a time, 20 in each, so that no history grows without end; each 1,000 begin 50 new chats.
 """
 
@@ -30,19 +31,30 @@ SETTLED: Final = 2.0  # seconds until what the start needed for a moment is give
 
 async def memory(short: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as name, helper("bench.model", folder=Path(name)) as model:
-        folder, told = Path(name), settings(f"{model.url}/v1", stream=True, preload=False)
+        base = f"{model.url}/v1"
+        folder, told = Path(name), settings(base, stream=True, preload=False)
         wait = 0.0 if short else SETTLED
-        idle = [_idle(folder / f"idle-{number}", told) for number in range(0 if short else STARTS - 1)]
-        with signalbox(made(folder / "worked"), told) as program:
+        bare = _bare(folder, base, wait)
+        first, *idle = [_idle(folder, told, wait) for _ in range(1 if short else STARTS)]
+        with signalbox(folder, told) as program:
             idle.append(settled(program, wait))
             load("page", program.link, chats=1, messages=1, folder=folder)
             loaded = of_all(program, wait)
             grown = _worked(program, folder, (2, 2, 2) if short else (CHATS, EACH, THOUSANDS))
     return [
-        Figure("memory, idle", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
-        Figure("memory, after the first model call", loaded, "MB", None, at_most(LOADED), "PSS"),
+        Figure("memory, first start", first, "MB", note="makes the database and keys"),
+        Figure("memory, idle", middle(idle), "MB", bare[0], at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
+        Figure("memory, after the first model call", loaded, "MB", bare[1], at_most(LOADED), "PSS"),
         _flat(grown, 4 if short else CHATS * EACH),
     ]
+
+
+def _bare(folder: Path, base: str, wait: float) -> tuple[float, float]:
+    """The bare handler's, which loads LiteLLM at its start: idle, and after its first call."""
+    with helper("bench.bare", "--api-base", base, "--stream", folder=folder) as handler:
+        idle = settled(handler, wait)
+        load("bare", handler.url, chats=1, messages=1, folder=folder)
+        return idle, of_all(handler, wait)
 
 
 def made(folder: Path) -> Path:
@@ -50,9 +62,9 @@ def made(folder: Path) -> Path:
     return folder
 
 
-def _idle(folder: Path, told: str) -> float:
-    with signalbox(made(folder), told) as program:
-        return settled(program)
+def _idle(folder: Path, told: str, wait: float) -> float:
+    with signalbox(folder, told) as program:
+        return settled(program, wait)
 
 
 def settled(program: Program, wait: float = SETTLED) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from playwright.async_api import Browser, BrowserContext, Page
 
 from bench.figures import Figure, at_most, high, middle, ratio_at_most
-from bench.program import Program, signalbox
+from bench.program import Program, helper, signalbox
 from tests.e2e.browser import chromium, executable
 from tests.e2e.seeding import ROOM, talk
 
@@ -30,12 +30,14 @@ DRAWN_GOAL: Final = 300.0  # messages
 SETTINGS: Final = "[web]\nport = 0\n"
 WINDOW: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 900}}
 
-PAINTED: Final = """() => new Promise((done) => {
-  const look = () => document.querySelector("#log > .message")
-    ? requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0)) : requestAnimationFrame(look);
-  look();
-})"""
-"""Milliseconds from the request for the page until its messages are on screen."""
+MARKED: Final = """() => {
+  self.onScreen = new Promise((done) => new PerformanceObserver((seen) => done(seen.getEntries()[0].renderTime)).observe({ type: "element", buffered: true }));
+  const mark = () => document.querySelectorAll("#log > .message :is(.said, .prose p):not([elementtiming])").forEach((text) => text.setAttribute("elementtiming", "message"));
+  new MutationObserver(mark).observe(document, { childList: true, subtree: true });
+}"""
+"""Has the browser tell when the text of a message came on screen, by its own clock of what it shows (Element Timing)."""
+PAINTED: Final = "() => self.onScreen"
+"""Milliseconds from the request for the page until a message of it is on screen."""
 UP: Final = "() => { document.getElementById('scroll').scrollTop = 0; }"
 DRAWN: Final = "() => document.querySelectorAll('#log .message').length"
 FIRST: Final = "() => document.querySelector('#log .said')?.textContent ?? ''"
@@ -69,19 +71,22 @@ def _talked(messages: int) -> Iterator[Program]:
 async def _openings(
     browser: Browser, small: Program, large: Program, times: int, sizes: tuple[int, int]
 ) -> list[Figure]:
-    first, later, beside, wire = [], [], [], []
-    async with _visit(browser, small) as near, _visit(browser, large) as far:
-        for _ in range(times):
-            took, size = await _opened(near, small, fresh=True)
-            first.append(took)
-            wire.append(size)
-            later.append((await _opened(near, small))[0])
-            beside.append((await _opened(far, large))[0])
+    first, later, beside, wire, floor = [], [], [], [], []
+    with tempfile.TemporaryDirectory() as name, helper("bench.bare_page", folder=Path(name)) as bare:
+        async with _visit(browser, small) as near, _visit(browser, large) as far:
+            for _ in range(times):
+                took, size = await _opened(near, small.url, fresh=True)
+                first.append(took)
+                wire.append(size)
+                later.append((await _opened(near, small.url))[0])
+                beside.append((await _opened(far, large.url))[0])
+                floor.append((await _opened(near, bare.url, fresh=True))[0])
     few, many = sizes
     note = f"p99 {high(first):.0f} ms; {middle(later):.0f} ms with the page's files kept"
     ratio = ratio_at_most(1.2)
     return [
         Figure(f"page, first paint of {few:,} messages", middle(first), "ms", None, at_most(PAINT_GOAL), note),
+        Figure("page, first paint of a bare one", middle(floor), "ms", note="one HTML file of a bare handler"),
         Figure(f"page, first paint of {many:,}", middle(beside), "ms", middle(later), ratio, f"beside: of {few:,}"),
         Figure("page, first load", max(wire), "KB", None, at_most(WIRE_GOAL), "over the wire, all of it"),
     ]
@@ -92,6 +97,9 @@ async def _visit(browser: Browser, program: Program) -> AsyncIterator[BrowserCon
     """A window of somebody who has been here before."""
     window = await browser.new_context(**WINDOW)
     try:
+        await window.add_init_script(f"({MARKED})()")
+        # one stays open: the next pages are tabs in its window, and no windows that Chromium has to furnish first
+        await window.new_page()
         page = await window.new_page()
         await page.goto(program.link)
         await page.wait_for_selector("#whoami strong")
@@ -101,7 +109,7 @@ async def _visit(browser: Browser, program: Program) -> AsyncIterator[BrowserCon
         await window.close()
 
 
-async def _opened(window: BrowserContext, program: Program, *, fresh: bool = False) -> tuple[float, float]:
+async def _opened(window: BrowserContext, url: str, *, fresh: bool = False) -> tuple[float, float]:
     """Milliseconds until the conversation is on screen, and kilobytes until the page rests. `fresh`: nothing is kept of it."""
     page = await window.new_page()
     try:
@@ -111,7 +119,7 @@ async def _opened(window: BrowserContext, program: Program, *, fresh: bool = Fal
         await wire.send("Network.setCacheDisabled", {"cacheDisabled": fresh})
         wire.on("Network.dataReceived", lambda event: _add(taken, event["requestId"], event["encodedDataLength"]))
         wire.on("Network.loadingFinished", lambda event: taken.update({event["requestId"]: event["encodedDataLength"]}))
-        await page.goto(f"{program.url}/#{ROOM}", wait_until="commit")
+        await page.goto(f"{url}/#{ROOM}", wait_until="commit")
         took = float(await page.evaluate(PAINTED))
         await page.wait_for_timeout(1_000)
         return took, sum(taken.values()) / 1e3

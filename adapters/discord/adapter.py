@@ -40,6 +40,7 @@ from runtime.contract import (
     Sink,
     Wire,
 )
+from runtime.http.platform_clock import PlatformClock
 from runtime.text.emoji import any_emoji
 
 # Discord's bounds are by its answers alone; these keep below what they were seen to be. Source of the first:
@@ -58,8 +59,10 @@ class DiscordAdapter:
         self.account: str = settings.account
         self.identity: str = settings.identity
         self._http = Http(settings)
+        clock = PlatformClock("Discord", given.now)
+        self._http.dated = clock.heed
         self._sending = Sending(settings, given, self._http)
-        self._settling = Settling(settings, given, self._http, self._sending)
+        self._settling = Settling(settings, given, self._http, self._sending, clock)
         self._downloads = Downloads(settings, self._http)
         self._reach = Reach(self._http, settings.identity)
         answering = InteractionResponses(settings.account, self._http)
@@ -72,6 +75,7 @@ class DiscordAdapter:
             sending=self._sending,
             answering=answering,
             links=self._links,
+            clock=clock,
         )
         self._shards = Shards(settings, http=self._http, make_intake=make_intake)
 

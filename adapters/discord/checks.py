@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import discord
@@ -13,6 +15,7 @@ from adapters.discord.http import Http
 from adapters.discord.interactions import commands, is_registered
 from adapters.discord.settings import DiscordSettings
 from runtime.contract import Finding, Level
+from runtime.http.platform_clock import PlatformClock
 
 CONTENT_FLAGS: Final = 1 << 18 | 1 << 19  # for bots in a hundred servers or more, and for smaller ones
 PORTAL: Final = "https://discord.com/developers/applications"
@@ -38,9 +41,11 @@ def invitation(identity: str) -> str:
 
 async def checked(settings: DiscordSettings) -> Sequence[Finding]:
     """Look at an account that need not be at work. Errors: ConfigError when the token is none of Discord."""
-    http = Http(settings)
+    http, clock = Http(settings), PlatformClock("Discord", partial(datetime.now, UTC))
+    http.dated = clock.heed
     try:
-        return await Checks(settings, http).all()
+        found = await Checks(settings, http).all()
+        return [*found, *clock.findings(f"discord.{settings.account}.clock")]
     finally:
         await http.close()
 

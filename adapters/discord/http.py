@@ -7,7 +7,7 @@ wait, from the outbox. Everything else of it (routes, headers, errors, the socke
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import aiohttp
@@ -34,6 +34,8 @@ class Http(HTTPClient):
         self._session: aiohttp.ClientSession | None = None
         self._is_open = True
         self._dry: dict[str, float] = {}
+        self.dated: Callable[[str | None], None] = lambda date: None
+        """Is told the time by Discord's clock, as its answers have it."""
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -68,6 +70,7 @@ class Http(HTTPClient):
             kwargs["data"] = multipart(form)
         async with self.session.request(route.method, self._url(route), headers=headers, **kwargs) as response:
             data = await json_or_text(response)
+        self.dated(response.headers.get("Date"))
         self._heed(bucket, response)
         if response.status < 300:
             return data

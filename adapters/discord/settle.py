@@ -22,15 +22,25 @@ from adapters.discord.outgoing.send import Sending, channel_of, hung, text_of
 from adapters.discord.parse import CHANNEL
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import first_at
-from runtime.contract import AdapterContext, Address, Attempt, Part, Receipt, Settled, SettleResult, Shown
+from runtime.contract import (
+    AdapterContext,
+    Address,
+    Attempt,
+    Part,
+    Receipt,
+    Settled,
+    SettleResult,
+    Shown,
+)
 from runtime.errors import Rejected, Retryable, Uncertain
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 
 NONCE_IS_KNOWN: Final = timedelta(seconds=120)
 """Discord says "the past few minutes": discord.com/developers/docs/resources/message#create-message, read 2026-08."""
 CLOCKS_APART: Final = timedelta(seconds=60)
-"""How far our clock may be ahead of Discord's, by which message ids are made."""
+"""How far our clock may be ahead of Discord's, by which message ids are made, beyond what its answers tell."""
 PAGE_MAX_MESSAGES: Final = 100
 PAGES: Final = 5
 
@@ -38,11 +48,14 @@ PAGES: Final = 5
 class Settling:
     """Finds out what became of a send. Changes nothing that is on screen."""
 
-    def __init__(self, settings: DiscordSettings, given: AdapterContext, http: Http, sending: Sending) -> None:
+    def __init__(
+        self, settings: DiscordSettings, given: AdapterContext, http: Http, sending: Sending, clock: PlatformClock
+    ) -> None:
         self._settings = settings
         self._given = given
         self._http = http
         self._sending = sending
+        self._clock = clock
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         """Errors: Retryable when Discord is away."""
@@ -72,7 +85,8 @@ class Settling:
     async def _look_in(self, address: Address, part: Part, first: datetime) -> Settled:
         since, channel = first - CLOCKS_APART, channel_of(address)
         others = set(await self._given.places.receipts(part.address, since))
-        after, count = first_at(since), 0
+        # Our clock may have been set since: the earlier of the two may read too much, and overlooks nothing.
+        after, count = first_at(min(since, self._clock.theirs(since))), 0
         for _ in range(PAGES):
             page = await self._page(channel, after)
             found = [raw for raw in page if str(raw["id"]) not in others and self._is(raw, part)]

@@ -53,7 +53,9 @@ def refusal_for_want_of_scopes(headers: Mapping[str, str]) -> Refusal | None:
 
 async def checked(settings: SlackSettings) -> Sequence[Finding]:
     """Look at an account that need not be at work."""
-    return await Checks(settings, Web(settings, lambda: datetime.now(UTC))).all()
+    web = Web(settings, lambda: datetime.now(UTC))
+    found = await Checks(settings, web).all()
+    return [*found, *web.clock.findings(f"slack.{settings.account}.clock")]
 
 
 class Checks:

@@ -17,6 +17,7 @@ from adapters.slack.errors import ours
 from adapters.slack.settings import SlackSettings
 from runtime.contract import Now
 from runtime.errors import Uncertain
+from runtime.http.platform_clock import PlatformClock
 
 SLACK: Final = AsyncWebClient.BASE_URL
 ANSWER_WITHIN: Final = 25  # seconds; the courier gives a send 30
@@ -48,6 +49,7 @@ class Web:
     def __init__(self, settings: SlackSettings, now: Now) -> None:
         self.client = make_client(settings, token=settings.bot_token)
         self.ahead = timedelta()
+        self.clock = PlatformClock("Slack", now)
         self._app_token = settings.app_token
         self._now = now
 
@@ -100,6 +102,7 @@ class Web:
     def _set_clock(self, headers: Mapping[str, str]) -> None:
         if told := headers.get("Date"):
             self.ahead = parsedate_to_datetime(told) - self._now()
+            self.clock.heed(told)
 
 
 def value(told: Answer, name: str) -> str:

@@ -56,6 +56,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.errors import Rejected, Retryable, StoreError
+from runtime.http.platform_clock import PlatformClock
 
 log = structlog.get_logger("telegram")
 
@@ -75,7 +76,8 @@ class TelegramAdapter:
         self.identity: str = settings.identity
         self._settings = settings
         self._given = given
-        self._api = Api(settings)
+        self._clock = PlatformClock("Telegram", given.now)
+        self._api = Api(settings, self._clock.heed)
         self._username = ""
         self._met = asyncio.Event()
         self._attending = False
@@ -134,7 +136,9 @@ class TelegramAdapter:
         return self._settings.mode == "polling"
 
     def _reader(self) -> Reader:
-        return Reader(self.identity, self._username, self._rooms.room, self._given.now, self._seal.answered)
+        return Reader(
+            self.identity, self._username, self._rooms.room, self._given.now, self._seal.answered, self._clock.ours
+        )
 
     def features(self) -> Features:
         return Features(

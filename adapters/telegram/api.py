@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from telegram import Bot
@@ -13,9 +14,9 @@ from adapters.telegram.settings import TelegramSettings
 class Api:
     """`bot` for calls, `client` under it for downloads. Polls have a connection of their own, so that none waits for one."""
 
-    def __init__(self, settings: TelegramSettings) -> None:
-        self.client = Client(settings.server, settings.waits)
-        self._polls = Polls(settings.server, settings.waits)
+    def __init__(self, settings: TelegramSettings, dated: Callable[[str | None], None] = lambda date: None) -> None:
+        self.client = Client(settings.server, settings.waits, dated)
+        self._polls = Polls(settings.server, settings.waits, dated)
         self.bot = Bot(
             settings.token,
             base_url=f"{settings.server}/bot",

@@ -6,6 +6,8 @@ import adapters.telegram.lean  # noqa: F401 - before anything imports the librar
 
 # isort: split
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from telegram import Bot, User, WebhookInfo
@@ -15,6 +17,7 @@ from adapters.telegram.api import Api
 from adapters.telegram.errors import Refused, ours, token_refused
 from adapters.telegram.settings import TelegramSettings
 from runtime.contract import Finding, Level
+from runtime.http.platform_clock import PlatformClock
 
 MANY: Final = 100
 """Updates that wait: more than that, and nobody fetches them."""
@@ -22,8 +25,10 @@ MANY: Final = 100
 
 async def checked(settings: TelegramSettings) -> Sequence[Finding]:
     """Look at an account that need not be at work."""
-    async with Api(settings) as api:
-        return await Checks(settings, api.bot).run()
+    clock = PlatformClock("Telegram", partial(datetime.now, UTC))
+    async with Api(settings, clock.heed) as api:
+        found = await Checks(settings, api.bot).run()
+    return [*found, *clock.findings(f"telegram.{settings.account}.clock")]
 
 
 class Checks:

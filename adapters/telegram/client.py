@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +34,13 @@ NOT_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError,
 
 
 class Client(BaseRequest):
-    """All calls of one bot but its polls."""
+    """All calls of one bot but its polls. `dated` is told the time by the platform's clock, as its answers have it."""
 
-    __slots__ = ("_closed", "_proxy", "_session", "_waits")
+    __slots__ = ("_closed", "_dated", "_proxy", "_session", "_waits")
 
-    def __init__(self, server: str, waits: Waits) -> None:
+    def __init__(self, server: str, waits: Waits, dated: Callable[[str | None], None]) -> None:
         self._waits = waits
+        self._dated = dated
         self._proxy = proxy_for(server)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
@@ -99,6 +100,7 @@ class Client(BaseRequest):
             raise NotSent(str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Cut(str(error) or type(error).__name__) from error
+        self._dated(response.headers.get("Date"))
         if response.status != 200:
             raise refused(response.status, payload, response.headers)
         return response.status, payload
@@ -136,11 +138,27 @@ def readable(update: Any) -> dict[str, Any] | None:
         log.warning("an update without a number is left out")
         return None
     try:
+        if (name := null_id(update)) is not None:
+            raise ValueError(f"{name} is null")
         Update.de_json(update, None)
     except Exception as error:  # noqa: BLE001 - the library fails in many ways on what it does not expect
         log.warning("an update that cannot be read is left out", update_id=update["update_id"], reason=repr(error))
         return {"update_id": update["update_id"]}
     return update
+
+
+def null_id(value: object) -> str | None:
+    """Name of an id that is null, which the library takes for one; None where there is none."""
+    if isinstance(value, list):
+        return next(filter(None, map(null_id, value)), None)
+    if not isinstance(value, dict):
+        return None
+    for name, one in value.items():
+        if one is None and name.endswith("id"):
+            return str(name)
+        if found := null_id(one):
+            return found
+    return None
 
 
 def refused(status: int, payload: bytes, headers: Mapping[str, str]) -> Refused:

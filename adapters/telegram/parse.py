@@ -58,7 +58,7 @@ SAME: Final = {"start": "help"}
 class Reader:
     """Reads updates as the bot `identity`, whom people call `@username`. `room_of` is the room of a chat's rows.
 
-    `sent_form` is the form that a message in a room sends, if it answers one that asked for it.
+    `ours` is our time of a moment by Telegram's clock. `sent_form` is the form that a message in a room sends, if it answers one that asked for it.
     """
 
     identity: str
@@ -66,6 +66,7 @@ class Reader:
     room_of: Callable[[int], str]
     now: Callable[[], datetime]
     sent_form: Callable[[Message, str, str], Clicked | None] = lambda message, bot, room: None
+    ours: Callable[[datetime], datetime] = lambda theirs: theirs
 
     def signal(self, updates: Sequence[Update]) -> Signal | None:
         """Signal of `updates`, one or an album; None for what is not for it."""
@@ -197,7 +198,7 @@ class Reader:
             actor_name=name,
             address=self._address(message.chat.id, topic),
             body=body,
-            received_at=message.date,
+            received_at=self.ours(message.date),
             reach=reach_of(message, named=named),
             message_id=message_name(message.chat.id, message.message_id),
             joinable=topic is not None,

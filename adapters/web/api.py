@@ -74,7 +74,7 @@ class Api:
                 "role": role.word,
                 "may_write": role >= Role.USER,
                 "console": role >= Role.OPERATOR,
-                "provider": self._authenticator.provider,
+                "signs_out": self._authenticator.is_held(request),
                 "banner": say(self._banner) if self._banner else "",
                 "notice": say(self._notice) if self._notice else "",
                 "ideas": [idea_json(one) for one in self._ideas],
@@ -160,7 +160,7 @@ class Api:
         return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped()))
 
     async def delete(self, request: web.Request) -> web.Response:
-        """Delete a conversation of one's own: what is under way ends, and it can be taken back for ten seconds."""
+        """Delete a conversation of one's own: what is under way ends, and it can be taken back for a minute."""
         visitor, address = await self._rooms.open_to_change(request)
         if self._rooms.is_named(address):
             raise Refusal(409, NAMED_IN_SETTINGS)

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from adapters.web.translated import translated
 from runtime.http.assets import Asset, answer, asset_of
-from runtime.http.authentication import Authenticator
+from runtime.http.authentication import SIGN_OUT_PATH, Authenticator
 from runtime.text.words import ENGLISH, language, others
 
 STATIC: Final = "/static"
@@ -53,13 +53,16 @@ class Pages:
             web.get("/", self.index),
             web.get("/link/{token}", self._authenticator.enter, allow_head=False),
             web.post("/link/{token}", self._authenticator.become),
+            web.post(SIGN_OUT_PATH, self._authenticator.leave),
             web.get(STATIC + "/{name}", self.static),
             web.get(STATIC + "/{version}/{name}", self.static),
         ]
 
     async def index(self, request: web.Request) -> web.Response:
         await self._authenticator.visitor(request)
-        return answer(request, self._index())
+        page = answer(request, self._index())
+        await self._authenticator.renew(request, page)
+        return page
 
     async def static(self, request: web.Request) -> web.Response:
         """A file. One of another version, which a page asks for that was open before an update, is the one of now."""

@@ -44,6 +44,8 @@ def render(delivery: Delivery) -> Wire:
     }
     if content.rewritten:
         body["rewritten"] = True
+    if content.schedule:
+        body["schedule"] = visible(content.schedule, one_line=True)
     if content.mark:
         body |= {"mark": content.mark.name.lower(), "ended": _ended(document)}
     return Wire(json.dumps(body, ensure_ascii=False), to_plain(document))

@@ -19,6 +19,7 @@ from adapters.web.files import Upload, listing
 from adapters.web.rooms import Rooms
 from runtime.contract import BOUNDLESS, UPLOADS, Address, NewId, PersonId, Shortage, Space, Workspaces, clean_name
 from runtime.http.errors import Refusal
+from runtime.text.retold import retold
 from runtime.text.words import marked, say
 from runtime.workspace.safe_fs import BadPath, reading
 
@@ -143,7 +144,7 @@ class FileTransfer:
 def _refuse(shortage: Shortage | None) -> None:
     """Errors: Refusal when the disk is short, or the room or person has had its part."""
     if shortage:
-        raise Refusal(507, say("{words} The file wasn't stored.", words=shortage.words))
+        raise Refusal(507, say("{words} The file wasn't stored.", words=retold(shortage.words)))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from runtime.contract import Address, NewId
 from runtime.domain.routing import AccountNames
 from runtime.text.glyphs import visible
+from runtime.text.words import say
 
 
 class Account(Protocol):
@@ -166,4 +167,4 @@ def calling(named: Named, name_of: Callable[[Address], str]) -> Named:
 
 def of_page(title: str) -> str:
     """A conversation of the page as lists write it: nobody gives them a name, so its first words stand for one."""
-    return f"{visible(title, one_line=True)} (page)"
+    return say("{title} (page)", title=visible(title, one_line=True))

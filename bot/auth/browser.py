@@ -1,4 +1,4 @@
-"""Routes by which a browser signs in at the provider and out again: code and PKCE, each sign-in bound to its browser."""
+"""Routes by which a browser signs in at the provider: code and PKCE, each sign-in bound to its browser."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from aiohttp import web
 
 from bot.auth.admitting import Doorkeeper
 from bot.auth.provider import Provider
-from bot.auth.sessions import SESSION_PREFIX, ProviderLinks
+from bot.auth.sessions import ProviderLinks
 from bot.auth.words import CANCELLED, OTHER_SIGN_IN, PROVIDER_REFUSED, away, not_admitted
 from runtime.guard.sealing import Sealer, Unsealable
 from runtime.http.answers import linked, notice_page
-from runtime.http.authentication import OUR_OWN, SIGN_IN_AT, SIGN_IN_PATH, Authenticator
+from runtime.http.authentication import OUR_OWN, SIGN_IN_AT, SIGN_IN_PATH, SIGN_OUT_PATH, Authenticator
+from runtime.http.browsers import browser_name
 from runtime.http.errors import Refusal
 from runtime.http.guard import is_secure
 from runtime.oauth.errors import IssuerAway, IssuerRefused
@@ -33,7 +34,6 @@ from runtime.store.protocol.people import Unadmitted
 from runtime.text.words import marked, say
 
 BACK_PATH: Final = f"{SIGN_IN_PATH}/back"
-SIGN_OUT_PATH: Final = "/sign-out"
 SIGN_IN_OTHERWISE: Final = marked("Sign in as somebody else")
 SIGN_IN_TIME: Final = timedelta(minutes=10)
 """For one sign-in, from our page to the provider and back."""
@@ -131,7 +131,6 @@ class SignInRoutes:
         return [
             web.get(SIGN_IN_PATH, self.begin, allow_head=False),
             web.get("/sign-in/back", self.finish, allow_head=False),
-            web.post(SIGN_OUT_PATH, self.end),
         ]
 
     # ----------------------------------------------------------------------------------------------------------- begin
@@ -229,21 +228,10 @@ class SignInRoutes:
         who = await self._door.let_in(claims)
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
-        token = await self._links.open(grant, who, claims.identity)
+        token = await self._links.open(grant, who, claims.identity, browser_name(request.headers.get("User-Agent", "")))
         if claims.signed_in_at is not None and claims.signed_in_at >= begun.at - CLOCKS_APART.total_seconds():
             self._signed_in_now(token)
         return token
-
-    # ------------------------------------------------------------------------------------------------------------- end
-
-    async def end(self, request: web.Request) -> web.Response:
-        """POST /sign-out: this browser is nobody's any more. A link of ours stays good; it opens the page again."""
-        token = request.cookies.get(self._authenticator.cookie, "")
-        if token.startswith(SESSION_PREFIX):
-            await self._links.end(token)
-        answer = web.json_response({"next": HOME})
-        self._authenticator.drop(answer)
-        return answer
 
     # ----------------------------------------------------------------------------------------------------------- words
 

@@ -90,8 +90,22 @@ class ProviderLinks:
     async def invited(self, token: str) -> Person | None:
         return await self._own.invited(token)
 
-    async def redeem(self, token: str) -> str | None:
-        return await self._own.redeem(token)
+    async def linked(self, token: str) -> Person | None:
+        return await self._own.linked(token)
+
+    async def redeem(self, token: str, browser: str = "") -> str | None:
+        return await self._own.redeem(token, browser)
+
+    async def leave(self, token: str) -> None:
+        """Sign a browser out, here and, where it takes tokens back, at the provider."""
+        if not token.startswith(SESSION_PREFIX):
+            return await self._own.leave(token)
+        name = session_name(digest(token))
+        kept = await self._book.login(name)
+        await self._drop(token, "")  # first: a provider that hangs keeps nobody in
+        if kept is not None:
+            await self._give_back(name, kept)
+        return None
 
     async def person_of(self, token: str, *, fresh: bool = False) -> Visit | None:
         if not token.startswith(SESSION_PREFIX):
@@ -102,21 +116,13 @@ class ProviderLinks:
                 return seen.visit
             return await self._read(token, seen)
 
-    async def open(self, grant: IssuerGrant, who: Person, identity: Identity) -> str:
+    async def open(self, grant: IssuerGrant, who: Person, identity: Identity, browser: str = "") -> str:
         """Begin a session; what its browser holds from now on. The provider was asked just now."""
         token = SESSION_PREFIX + token_urlsafe(SESSION_TOKEN_BYTES)
         kept = new_grant(self._sealer(), session_name(digest(token)), grant)
-        await self._people.keep_session(token, kept, self._provider.terms.issuer, identity, who)
+        await self._people.keep_session(token, kept, self._provider.terms.issuer, identity, who, browser)
         self._in_mind(digest(token)).asked_at = self._ticks()
         return token
-
-    async def end(self, token: str) -> None:
-        """Sign a browser out, here and, where it takes tokens back, at the provider."""
-        name = session_name(digest(token))
-        kept = await self._book.login(name)
-        await self._drop(token, "")  # first: a provider that hangs keeps nobody in
-        if kept is not None:
-            await self._give_back(name, kept)
 
     # ------------------------------------------------------------------------------------------------ one session
 

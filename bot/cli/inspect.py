@@ -1,4 +1,4 @@
-"""Commands that look and change nothing: `budgets`, `context`, `prompt show`, `config show`, `doctor`, `audit list`, `audit verify`, `version`."""
+"""Commands that look and change nothing: `budgets`, `context`, `prompt show`, `config`, `doctor`, `audit list`, `audit verify`, `version`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.safety.audit_file import export_audit, verify_file
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, run, settings_of
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, mask_of, run, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from runtime.errors import ConfigError
     from runtime.guard.masks import Mask
 
-config_commands = typer.Typer(no_args_is_help=True, help="Settings: show those in effect, and where each came from.")
+config_commands = typer.Typer(
+    no_args_is_help=True, help="Settings: show those in effect, where each came from, and change one."
+)
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit: read it, and verify that nobody changed it.")
 prompt_commands = typer.Typer(no_args_is_help=True, help="Prompts: show what a model would be sent.")
 Room = Annotated[str, typer.Argument(metavar="ROOM", help="Its name, as #general, or its address.")]
@@ -28,6 +30,17 @@ OfRoom = Annotated[str, typer.Option("--room", metavar="ROOM", help="Its name, a
 OfAgent = Annotated[
     str, typer.Option("--agent", metavar="NAME", help="Name of the agent. Default: the one in the settings.")
 ]
+SettingName = Annotated[
+    str, typer.Argument(metavar="NAME", help="As `config show` writes it, such as budgets.day or policy[1].result.")
+]
+SettingValue = Annotated[
+    str,
+    typer.Argument(
+        metavar="VALUE",
+        help="A text, a number, true or false; lists and tables as TOML writes them. A single - reads it from the input.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 MARK_OF_LEVEL: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
 BUDGET_COLUMNS: Final = {
     "budget": "Budget",
@@ -161,6 +174,60 @@ def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = N
     typer.echo(f"# {settings.file or 'no settings file'}")
     for name, value in _leaves(settings.shown()):
         typer.echo(f"{name} = {clean(_toml(value))}  # {settings.source(name)}")
+
+
+@config_commands.command("get")
+def get(context: typer.Context, name: SettingName, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Print one setting as it is in effect, a secret masked, or a table of them."""
+    from bot.settings.editing.values import SETTING_NAME
+    from bot.settings.sources import value_at
+
+    settings = settings_of(context, config, with_secrets=True)
+    shown = settings.shown()
+    found = value_at(shown, name) if SETTING_NAME.fullmatch(name) else None
+    if found is None and not _is_there(shown, name):
+        from runtime.errors import ConfigError
+
+        raise ConfigError(f"There is no setting {name}. See: {as_called('signalbox config show')}")
+    if as_json:
+        show_json(found)
+    elif isinstance(found, dict):
+        for inner, value in _leaves(found, f"{name}."):
+            typer.echo(f"{inner} = {clean(_toml(value))}  # {settings.source(inner)}")
+    else:
+        typer.echo(f"{clean(_toml(found))}  # {settings.source(name)}")
+
+
+@config_commands.command("set")
+def set_(
+    context: typer.Context, name: SettingName, value: SettingValue, dry_run: DryRun = False, config: ConfigFile = None
+) -> None:
+    """Change one setting in the settings file, with its comments kept, and have a running Signalbox take it over.
+
+    Shows the change of the file first. Whoever has the file may change each setting, also those that the page only shows; it's checked as at a start, and
+    the audit has who did it.
+    """
+    from bot.cli.support.setting import change_setting, given_value
+
+    settings = settings_of(context, config)
+    change_setting(settings, name, given_value(name, value), mask_of(context), dry_run=dry_run)
+
+
+@config_commands.command("unset")
+def unset(context: typer.Context, name: SettingName, dry_run: DryRun = False, config: ConfigFile = None) -> None:
+    """Take one setting out of the settings file, so that its default holds."""
+    from bot.cli.support.setting import change_setting
+
+    change_setting(settings_of(context, config), name, None, mask_of(context), dry_run=dry_run)
+
+
+def _is_there(shown: Mapping[str, Any], name: str) -> bool:
+    """True for a setting without a value."""
+    from bot.settings.sources import value_at
+
+    table, _, key = name.rpartition(".")
+    holder = value_at(shown, table) if table else shown
+    return isinstance(holder, Mapping) and key in holder
 
 
 def doctor(

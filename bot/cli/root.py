@@ -35,6 +35,7 @@ MODULES: Final[Mapping[str, str]] = {
     "doctor": "inspect",
     "logs": "support.commands",
     "support": "support.commands",
+    "nodes": "support.nodes",
     "version": "inspect",
     "backup": "backup",
     "restore": "backup",

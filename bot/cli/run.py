@@ -109,6 +109,7 @@ async def _serve(settings: Settings) -> None:
         duties = [
             group.create_task(_reload_when(again, ready.reload, manager, told)),
             group.create_task(manager.keep_watch()),
+            group.create_task(_once_over(ready.over, asked)),
         ]
         await asked.wait()
         manager.stopping()
@@ -163,6 +164,12 @@ def _is_gone(terminal: int) -> bool:
     except OSError:
         return True
     return False
+
+
+async def _once_over(over: asyncio.Event, asked: asyncio.Event) -> None:
+    """A node that has drained is gone: what follows is as if it had been asked by a signal."""
+    await over.wait()
+    asked.set()
 
 
 async def _reload_when(

@@ -96,7 +96,10 @@ def _tools(row: View) -> Html:
     names = tag("p", ", ".join(row["has"]) or "none", class_="faint")
     return tag(
         "details",
-        tag("summary", say("{tools}, up to {effects}", tools=several(len(row["has"]), "tool"), effects=row["effects"])),
+        tag(
+            "summary",
+            say("{tools}, up to {effects}", tools=several(len(row["has"]), "tool"), effects=say(row["effects"])),
+        ),
         names,
     )
 

@@ -29,7 +29,7 @@ HEADS: Final = (
     marked("Actions"),
 )
 ALIVE: Final = ("active", marked("no effect"))
-STATES: Final = (*ALIVE, "expired", marked("used up"), "revoked")
+STATES: Final = (*ALIVE, marked("expired"), marked("used up"), "revoked")
 
 
 async def grants(request: web.Request, do: Operations) -> Html:
@@ -54,7 +54,7 @@ def _line(row: View) -> tuple[str, ...]:
         badge(row["state"]),
         call,
         _where(row),
-        legible(row["person"]) or "anybody",
+        legible(row["person"]) or say("anybody"),
         moment(row["until"]),
         uses,
         legible(row["by"]) or "-",

@@ -58,6 +58,8 @@ TONES: Final = {
     "asked": "ask",
     "held": "ask",
     "running": "live",
+    "draining": "ask",
+    "lost": "bad",
     "ready": "live",
     "queued": "live",
     "open": "live",
@@ -106,6 +108,9 @@ TONES: Final = {
     "error": "bad",
     "critical": "bad",
     "revoked": "over",
+    "expired": "over",
+    "trusted": "good",
+    "unreadable": "bad",
     "stopped": "over",
     "skipped": "over",
     "ended": "over",
@@ -147,6 +152,17 @@ def page(
     title: str, path: str, *content: str | None, refreshed: bool = True, script: str = "", style: str = ""
 ) -> Html:
     """A whole page. What stands in `content` is fetched anew every few seconds if `refreshed`; `script` and `style` are one more of ours each."""
+    return _whole(title, _sidebar(path), *content, refreshed=refreshed, script=script, style=style)
+
+
+def own_page(title: str, *content: str | None, console: bool) -> Html:
+    """A page for everybody, in the console's look: its places are only shown to whom it is (`console`)."""
+    to_console = tag("a", say("Console"), href="/console", class_="to-talk") if console else None
+    side = tag("header", tag("div", _brand(), _to_talk(), to_console, _languages(), class_="side"), class_="sidebar")
+    return _whole(title, side, *content, refreshed=False)
+
+
+def _whole(title: str, sidebar: Html, *content: str | None, refreshed: bool, script: str = "", style: str = "") -> Html:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -165,9 +181,7 @@ def page(
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")
-    body = tag(
-        "body", _skip(), _sidebar(path), tag("main", said, live, id="main", tabindex="-1"), data_words=_script_words()
-    )
+    body = tag("body", _skip(), sidebar, tag("main", said, live, id="main", tabindex="-1"), data_words=_script_words())
     return join([Html("<!doctype html>"), tag("html", head, body, lang=language())])
 
 
@@ -264,13 +278,19 @@ def _skip() -> Html:
 
 def _sidebar(path: str) -> Html:
     """The frame of the conversations, with the places of the console; on a phone these are folded under the name of this one."""
-    brand = tag(
-        "span", tag("img", src="/static/icon.svg", alt="", width="30", height="30"), "Signalbox", class_="brand"
-    )
-    talk = tag("a", say("Conversations"), href="/", class_="to-talk")
     here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
-    folded = tag("details", tag("summary", say(here[1])), _places(path), class_="folded")
-    return tag("header", tag("div", brand, talk, _places(path), folded, _languages(), class_="side"), class_="sidebar")
+    folded = tag("details", tag("summary", say(here[1])), _places(path), _languages(), class_="folded")
+    return tag(
+        "header", tag("div", _brand(), _to_talk(), _places(path), folded, _languages(), class_="side"), class_="sidebar"
+    )
+
+
+def _brand() -> Html:
+    return tag("span", tag("img", src="/static/icon.svg", alt="", width="30", height="30"), "Signalbox", class_="brand")
+
+
+def _to_talk() -> Html:
+    return tag("a", say("Conversations"), href="/", class_="to-talk")
 
 
 def _places(path: str) -> Html:

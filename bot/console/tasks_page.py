@@ -89,9 +89,9 @@ def _facts(row: View) -> Iterator[tuple[str, str]]:
     if row["by"]:
         yield say("Asked by"), row["by"]
     yield say("Tries"), str(row["attempts"])
-    for name, words in (("due_at", "Due"), ("created_at", "Posted"), ("ended_at", "Ended")):
+    for name, words in (("due_at", marked("Due")), ("created_at", marked("Posted")), ("ended_at", marked("Ended"))):
         if row[name]:
-            yield words, moment(row[name])
+            yield say(words), moment(row[name])
     if row["run"]:
         yield say("Run"), tag("a", say("Steps"), href=f"/console/runs/{quote(row['run'], safe='')}")
 

@@ -99,7 +99,7 @@ def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:
 
 
 def _story(told: View) -> Sequence[Html]:
-    who = tag("p", tag("b", told["who"]), f" {legible(told['text'])}")
+    who = tag("p", legible(retold(f"{told['who']} {told['text']}")))
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
     place = tag(

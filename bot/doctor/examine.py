@@ -16,6 +16,7 @@ from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
 from bot.doctor.machine.interceptors import check_interceptors
+from bot.doctor.machine.nodes import check_nodes
 from bot.doctor.machine.peers import check_peers
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
@@ -57,6 +58,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "process": check_process,
     "store": check_store,
     "clock": check_clock,
+    "nodes": check_nodes,
     "web": check_web,
     "hooks": check_hooks,
     "event_sinks": check_event_sinks,

@@ -16,7 +16,6 @@ from bot.doors.table import Asked, Door, Query, Serve
 from bot.operator.context import OperatorContext
 from runtime.contract import Address, Entry, Role, Room
 from runtime.http.errors import Refusal
-from runtime.text.glyphs import visible
 
 ROOMS_GROUP: Final = "Rooms and files"
 ENTRIES_MOST: Final = 200
@@ -68,7 +67,7 @@ class PlaceDoors:
     def _room(self, room: Room) -> Shown:
         told = RoomView(
             room=self._context.named(room.address),
-            title=visible(room.title, one_line=True),
+            title=room.title,
             last_at=room.last_at.isoformat(),
             questions=room.waiting_approvals,
             pinned=room.is_pinned,

@@ -38,7 +38,7 @@ class Downloads:
 
         do, name = Operations(self._context, actor), request.match_info["id"]
         folders = [self._context.folders(row["name"]) for row in self._context.agents()]
-        return await _sent(request, "person.zip", lambda file: export_to(file, do, folders, name))
+        return await sent(request, "person.zip", lambda file: export_to(file, do, folders, name))
 
     async def support(self, request: web.Request) -> web.StreamResponse:
         """A support bundle, with what the doctor found last; it looks now if it hasn't yet. Errors: Refusal."""
@@ -54,10 +54,11 @@ class Downloads:
         async def write(file: IO[bytes]) -> None:
             await asyncio.to_thread(write_bundle, file, parts)
 
-        return await _sent(request, "signalbox-support.zip", write)
+        return await sent(request, "signalbox-support.zip", write)
 
 
-async def _sent(request: web.Request, name: str, write: Callable[[IO[bytes]], Awaitable[object]]) -> web.StreamResponse:
+async def sent(request: web.Request, name: str, write: Callable[[IO[bytes]], Awaitable[object]]) -> web.StreamResponse:
+    """Send a zip file called `name` that `write` makes."""
     with tempfile.TemporaryFile() as file:
         await write(file)
         size = file.tell()

@@ -13,6 +13,7 @@ from runtime.contract import PEOPLE
 from runtime.http.answers import notice_page
 from runtime.http.authentication import COOKIE_LIFE
 from runtime.http.bodies import read_object
+from runtime.http.browsers import browser_name
 from runtime.http.errors import Refusal
 from runtime.store.protocol.people import Invitation, Unjoined
 from runtime.text.naming import PERSON_NAME_MAX_CHARS
@@ -62,7 +63,12 @@ class Joining:
         if not isinstance(given, str):
             raise Refusal(400, marked("Write a name."))
         name, rights = new_name(given, self._context.door()), self._context.rights()
-        made = await self._context.store.people.join_by(request.match_info["token"], name, given=rights.given)
+        made = await self._context.store.people.join_by(
+            request.match_info["token"],
+            name,
+            given=rights.given,
+            browser=browser_name(request.headers.get("User-Agent", "")),
+        )
         if isinstance(made, Unjoined):
             raise _sorry(made)
         self._context.notifier.notify(PEOPLE)

@@ -36,6 +36,7 @@ from bot.operator.system.agents import AgentsApi
 from bot.operator.system.guard import ScansApi
 from bot.operator.system.health import HealthApi
 from bot.operator.system.models import ModelsApi
+from bot.operator.system.nodes import NodesApi
 from bot.operator.system.overview import OverviewApi
 from bot.operator.work.events import EventsApi
 from bot.operator.work.goals import GoalsApi
@@ -66,6 +67,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     ConfirmationApi,
     KeysApi,
     HealthApi,
+    NodesApi,
     ScansApi,
     ModelsApi,
     AgentsApi,

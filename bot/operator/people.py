@@ -19,6 +19,7 @@ from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
+from runtime.store.protocol.people import BrowserSession
 from runtime.text.naming import fault_of_name, is_identity
 from runtime.text.words import listed, marked, say, say_many, several
 
@@ -182,6 +183,16 @@ def _left(who: Person, other: Person) -> list[str]:
     ]
 
 
+def session_view(one: BrowserSession) -> View:
+    return {
+        "id": one.id,
+        "issuer": one.issuer,
+        "browser": one.browser,
+        "since": moment_of(one.since),
+        "seen": moment_of(one.seen) if one.seen else None,
+    }
+
+
 def _told(person: Person, words: str) -> View:
     return {"name": person.name, "role": person.role.word, "told": words}
 
@@ -304,10 +315,9 @@ class PeopleApi(PartialApi):
         return await self._roster.merging(name, into)
 
     async def sessions(self, name: str) -> list[View]:
-        """Browsers in which somebody is signed in by a provider. A link's browsers are one: they end with it."""
+        """Browsers in which somebody is signed in, by their link or by a provider."""
         await self._person(name)
-        found = await self._store.people.sessions_of(name)
-        return [{"id": one.id, "issuer": one.issuer, "since": moment_of(one.since)} for one in found]
+        return [session_view(one) for one in await self._store.people.sessions_of(name)]
 
     async def end_session(self, name: str, session: str) -> View:
         """Sign somebody out in one browser."""

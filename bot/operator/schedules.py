@@ -213,6 +213,7 @@ class ScheduleOperations:
             "run": one.run_id,
             "started_at": at(one.started_at),
             "ended_at": at(one.ended_at),
+            "seconds": (one.ended_at - one.started_at).total_seconds() if one.started_at and one.ended_at else None,
             "shown": one.shown,
             "wanted": one.wanted,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -14,6 +14,8 @@ from adapters.web.adapter import ACCOUNT, CHANNEL
 from bot.accounts.failover import Others
 from bot.accounts.naming import fresh_identity
 from bot.http.connections import Site
+from bot.node.comparing import fingerprint
+from bot.node.version import VERSION
 from bot.server.instruments import instruments_of
 from bot.server.lifecycle import Life
 from bot.server.phases.accounts import AccountsPhase, accounts_phase
@@ -31,6 +33,7 @@ from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import new_id as fresh_id
+from runtime.store.protocol.leases import AboutNode
 from runtime.store.store import POSTGRES, Store, open_store
 from runtime.text.words import LANGUAGES
 
@@ -109,7 +112,7 @@ class App:
         return await reread_of(self.at)(by)
 
     async def run(self, on_ready: Callable[[str], None]) -> None:
-        """Serve until cancelled, then drain and close. `on_ready` gets the URL once messages are taken in.
+        """Serve until cancelled, or until an operator has this node leave; then drain and close. `on_ready` gets the URL once messages are taken in.
 
         Errors: OSError when the port cannot be listened on; ConfigError when the demanded sandbox cannot work.
         """
@@ -153,18 +156,21 @@ class App:
             duties=lambda: duties_of(base, at, engine, http, jumps=jumps, others=self._others),
             goodbye=self._tell_of_leaving,
             agents=lambda: digest_of(at.live.rules.agents),
+            about=lambda: AboutNode(VERSION, fingerprint(at.reload.settings)),
+            offset=base.clock_offset,
             new_id=base.new_id,
         )
 
     async def _jumps(self) -> Jumps:
-        """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes."""
-        if self.base.settings.database_url.startswith(POSTGRES):
-            return Jumps(now=self.store.now, mend=self._clock_was_set)
+        """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes:
+        whoever starts later has no clock that was set."""
 
         async def mend(by: timedelta) -> None:
             await self.store.cluster.shift(by)
             await self._clock_was_set(by)
 
+        if self.base.settings.database_url.startswith(POSTGRES):
+            return Jumps(now=self.store.now, mend=mend, wall=partial(datetime.now, UTC))
         return Jumps(now=self.store.now, mend=mend, last=await self.store.cluster.last_written())
 
     async def _clock_was_set(self, by: timedelta) -> None:

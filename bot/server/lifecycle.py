@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -27,10 +27,11 @@ from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import NewId, NodeId
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
-from runtime.errors import StoreError
+from runtime.errors import BotError, StoreError
 from runtime.intake.dispatch import Dispatch
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.protocol import Lease
+from runtime.store.protocol.leases import AboutNode
 
 log = structlog.get_logger("app")
 
@@ -39,9 +40,14 @@ DRAIN: Final = timedelta(seconds=6)
 LEAVE: Final = timedelta(seconds=1)
 """How long the store gets to take back what the process holds."""
 REJOIN: Final = timedelta(seconds=1)
+DRAINED_WORDS: Final = "An operator asked this node to leave."
 NODE_JOINED: Final = "node joined"
 NODE_DRAINED: Final = "node drained"
 NODE_LEFT: Final = "node left"
+
+
+class Drained(BotError):
+    """An operator asked this node to leave, and it has brought its work to an end."""
 
 
 class Life:
@@ -49,7 +55,8 @@ class Life:
 
     `listeners` take in what happens until they are cancelled, and are the first to stop; `duties` are further loops, made
     anew each time it joins, and may have ends; `dispatch` makes that of a lease; `goodbye` tells the others that it left.
-    `agents` tells the digest of the agents that work here.
+    `agents` tells the digest of the agents that work here, `about` its program and settings, and `offset` how far the clock of
+    the machine is ahead of the store's.
     """
 
     def __init__(
@@ -68,6 +75,8 @@ class Life:
         duties: Callable[[], Iterable[Duty]],
         goodbye: Callable[[], Awaitable[None]],
         agents: Callable[[], str],
+        about: Callable[[], AboutNode],
+        offset: Callable[[], timedelta | None],
         new_id: NewId,
     ) -> None:
         self._settings = settings
@@ -83,17 +92,25 @@ class Life:
         self._make_duties = duties
         self._goodbye = goodbye
         self._agents = agents
+        self._about = about
+        self._offset = offset
         self._new_id = new_id
+        self._handed_over = False
         self._label = f"{socket.gethostname()}/{os.getpid()}"
 
     async def run(self, on_ready: Callable[[], None]) -> None:
-        """Be a node until cancelled, then drain. Errors: whatever a duty ends with that is not the loss of the lease."""
+        """Be a node until cancelled, or until an operator asks it to leave; then drain.
+
+        Errors: whatever a duty ends with that is neither that nor the loss of the lease.
+        """
         while True:
             try:
                 await cancellable(self._as_node(on_ready))
             except BaseExceptionGroup as ended:
-                if ended.split(NodeLost)[1] is not None:
+                if ended.split((NodeLost, Drained))[1] is not None:
                     raise
+                if self._membership.is_draining:
+                    return
                 log.warning("joining again", reason="no sign for longer than the lease; others go on with our work")
 
     async def _as_node(self, on_ready: Callable[[], None]) -> None:
@@ -110,12 +127,15 @@ class Life:
             listening = [group.create_task(listen()) for listen in self._listeners]
             group.create_task(self._announce(on_ready))
             try:
-                await asyncio.Event().wait()
+                within = await node.asked_to_drain()
+                await self._hand_over(node, dispatch, listening, within)
+                raise Drained(DRAINED_WORDS)
             finally:
                 if node.is_lost:  # others have our work: nothing is left to bring to a good place
                     self._watchdog.lost()
                 else:
-                    await self._drain(dispatch, listening)
+                    if not self._handed_over:
+                        await self._drain(dispatch, listening)
                     await self._note(NODE_DRAINED, node)
                     beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
                     await self._leave(node)
@@ -133,6 +153,8 @@ class Life:
                     alone=self._settings.database_file is not None,
                     on_reaped=self._freed,
                     agents=self._agents(),
+                    about=self._about(),
+                    offset=self._offset,
                 )
             except StoreError as error:
                 if self._membership.is_empty:
@@ -177,6 +199,38 @@ class Life:
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(LEAVE.total_seconds()):
                 await self._store.note_fact(kind, self._label, node.lease.node, f"signalbox {VERSION}")
+
+    async def _hand_over(
+        self, node: Node, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]], within: timedelta
+    ) -> None:
+        """Leave accounts and rooms to other nodes at once, and let runs at work come to their end `within` this time.
+
+        What is just being sent is waited for; what then is still on its way is cut with its marker, so that whoever
+        serves the account next looks for it.
+        """
+        log.info(
+            "draining", within_seconds=round(within.total_seconds()), reason="an operator asked this node to leave"
+        )
+        self._membership.is_draining = True
+        dispatch.pause()
+        for task in listening:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(DRAIN, within).total_seconds()):
+                for courier in self._couriers:
+                    await courier.quiet()
+        async with AsyncExitStack() as held:
+            for courier in self._couriers:
+                await held.enter_async_context(courier.pause.hold())
+            with suppress(StoreError):  # then they are free with the lease
+                await node.give_up_roles()
+        await self._goodbye()
+        try:
+            async with asyncio.timeout(within.total_seconds()):
+                await dispatch.drain()
+        except TimeoutError:
+            log.warning("time to drain is over", reason="what is at work is handed over where it stands")
+        self._handed_over = True
 
     async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
         """Take nothing more in, and let what runs come to an end."""

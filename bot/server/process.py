@@ -28,6 +28,7 @@ class Ready:
     """`link` opens the page as the `owner`; it is there only at the start that made it, and works `once` or for good.
 
     `reload` reads the settings again, on behalf of whoever is named. Errors: BotError; then nothing has changed.
+    `over` is set once the process has left by itself, since an operator asked its node to.
     """
 
     control: Control
@@ -35,6 +36,7 @@ class Ready:
     once: bool
     owner: str
     reload: Callable[[str], Awaitable[object]]
+    over: asyncio.Event
 
 
 @asynccontextmanager
@@ -55,12 +57,13 @@ async def serving(
         try:
             async with asyncio.TaskGroup() as group:
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-                task = group.create_task(app.run(on_ready=url.set_result), name="signalbox")
+                task, over = group.create_task(app.run(on_ready=url.set_result), name="signalbox"), asyncio.Event()
+                task.add_done_callback(lambda _: over.set())
                 control = Control(await url, app.control_token, os.getpid())
                 with announced(settings.data_dir, control):
                     found = group.create_task(_stay_found(settings, control))
                     link = f"{settings.web.public_url or control.url}/link/{token}" if token else None
-                    yield Ready(control, link, once, owner, app.reload)
+                    yield Ready(control, link, once, owner, app.reload, over)
                     found.cancel()
                 task.cancel()
         except BaseExceptionGroup as group:

@@ -80,6 +80,7 @@ class Surroundings:
         self._named = named
         self._now = now
         self._standing: dict[object, Standing] = {}
+        self._newest: dict[str, Standing] = {}
         self._used: list[str] = []
         self._used_at: datetime | None = None
 
@@ -132,7 +133,9 @@ class Surroundings:
         offer = offered(specs, self._denied(agent, asker), await self._most_used(specs))
         kept = kept_back(offer.denied)
         prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
-        return Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
+        here = Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
+        here = self._newest[agent.name] = shared(self._newest.get(agent.name, here), here)
+        return here
 
     def denied(self, run: LiveRun) -> Denied:
         """Reasons for which tools are of no use to a run."""
@@ -158,6 +161,13 @@ class Surroundings:
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:
             self._used, self._used_at = await self._store.tools_used(now - USE_COUNTS_FOR), now
         return self._used
+
+
+def shared(other: Standing, here: Standing) -> Standing:
+    """`here` with the other's tools where they are equal: lists of its own in each of 500 conversations took 4 MB."""
+    if (other.specs, other.offer, other.writes) != (here.specs, here.offer, here.writes):
+        return here
+    return replace(here, specs=other.specs, offer=other.offer, writes=other.writes)
 
 
 def with_skills(facts: RunFacts, given: Given) -> RunFacts:

@@ -15,6 +15,7 @@ from runtime.contract import NodeId
 from runtime.domain.clock import steady
 from runtime.errors import BotError, StoreError
 from runtime.store.protocol import Accept, Cluster, Duty, Lease, TakeIn, Taken
+from runtime.store.protocol.leases import UNTOLD, AboutNode
 
 log = structlog.get_logger("node")
 
@@ -39,16 +40,20 @@ class Node:
         lease: Lease,
         length: timedelta,
         on_reaped: Callable[[], None],
+        offset: Callable[[], timedelta | None] = lambda: None,
         clock: Callable[[], float] = steady,
     ) -> None:
         self.lease = lease
         self._store = store
         self._length = length
         self._on_reaped = on_reaped
+        self._offset = offset
         self._clock = clock
         self._renewed = clock()
         self._asked: float | None = None  # since when a beat is under way
         self.is_lost = False
+        self.drain_within: timedelta | None = None
+        self._drain_asked = asyncio.Event()
 
     @classmethod
     async def join(
@@ -61,10 +66,13 @@ class Node:
         alone: bool,
         on_reaped: Callable[[], None],
         agents: str = "",
+        about: AboutNode = UNTOLD,
+        offset: Callable[[], timedelta | None] = lambda: None,
     ) -> Node:
-        """A new node with a fresh lease. `alone` proves that every earlier node is dead; `agents` is the digest of its own."""
-        lease = await store.join(node, label, length, alone=alone, agents=agents)
-        return cls(store=store, lease=lease, length=length, on_reaped=on_reaped)
+        """A new node with a fresh lease. `alone` proves that every earlier node is dead; `agents` is the digest of its own;
+        `offset` tells how far the clock of this machine is ahead of the store's."""
+        lease = await store.join(node, label, length, alone=alone, agents=agents, about=about)
+        return cls(store=store, lease=lease, length=length, on_reaped=on_reaped, offset=offset)
 
     def fresh(self) -> bool:
         """True if the lease surely holds, by this process's own clock: without that nothing with effects begins."""
@@ -85,22 +93,34 @@ class Node:
             await asyncio.sleep(wait.total_seconds())
             began = self._asked = self._clock()
             try:
-                held = await self._store.beat(self.lease, self._length)
+                held = await self._store.beat(self.lease, self._length, offset=self._offset())
             except StoreError as error:
                 log.debug("heartbeat failed", reason=str(error))
                 wait = self._length / 10
                 continue
             finally:
                 self._asked = None
-            if not held:
+            if held is None:
                 self.is_lost = True
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
             self._renewed, wait = began, self._length / 3
+            if held.drain is not None:
+                self.drain_within = held.drain
+                self._drain_asked.set()
+
+    async def asked_to_drain(self) -> timedelta:
+        """Wait until somebody asks this node to leave; how long what is at work may take until then."""
+        await self._drain_asked.wait()
+        return self.drain_within or timedelta()
 
     async def reap(self) -> None:
         """Free what other nodes held whose lease ended. Errors: StoreError."""
         if await self._store.reap(but=self.lease.node):
             self._on_reaped()
+
+    async def give_up_roles(self) -> None:
+        """Give roles back, and keep what is at work."""
+        await self._store.give_up_roles(self.lease)
 
     async def leave(self) -> None:
         """Give lanes and roles back at once."""
@@ -116,6 +136,7 @@ class Membership:
     def __init__(self, notifier: LocalNotifier) -> None:
         self._notifier = notifier
         self._node: Node | None = None
+        self.is_draining = False
         self._take_in: TakeIn | None = None
 
     @property
@@ -137,8 +158,8 @@ class Membership:
         return self._node.trouble() if self._node else None
 
     async def take(self, role: str) -> Duty | None:
-        """A duty that one node has at a time; None while another has it, or before we are one."""
-        return await self._node.take(role) if self._node else None
+        """A duty that one node has at a time; None while another has it, before we are one, and once we are to leave."""
+        return await self._node.take(role) if self._node and not self.is_draining else None
 
     async def vacancy(self) -> None:
         """Wait until such a duty may be free. Its last owner notifies, as does the poller while it's free."""

@@ -14,6 +14,9 @@ from runtime.contract import Address, room_topic
 REST: Final = timedelta(seconds=15)
 """How long whoever listens waits at most: against a fault of whatever should have notified."""
 
+SWEEP_LEAST: Final = 100
+"""Topics beyond twice those with listeners, from which on the others are dropped."""
+
 
 class Listener:
     """One listener: topics notified since it last looked, each once, in the order of their first notification: `heard`."""
@@ -65,6 +68,7 @@ class LocalNotifier:
 
     def __init__(self) -> None:
         self._listeners: dict[str, WeakSet[Listener]] = {}
+        self._swept = 0
 
     def notify(self, topic: str) -> None:
         listeners = self._listeners.get(topic)
@@ -80,6 +84,9 @@ class LocalNotifier:
         self.notify(room_topic(address))
 
     def listen(self, *topics: str) -> Listener:
+        if len(self._listeners) > 2 * self._swept + SWEEP_LEAST:  # a room that nobody rings again would stay
+            self._listeners = {topic: listeners for topic, listeners in self._listeners.items() if listeners}
+            self._swept = len(self._listeners)
         listener = Listener()
         for topic in topics:
             self._listeners.setdefault(topic, WeakSet()).add(listener)

@@ -34,6 +34,9 @@ COOLDOWNS: Final = "cooldowns"
 SKILLS: Final = "skills"
 """A skill was accepted or given up, or may be another one."""
 
+ROOM_LANGUAGES: Final = "room languages"
+"""Somebody reads a room in another language from now on."""
+
 MEMORIES: Final = "memories"
 """Something was kept where perhaps nothing was before."""
 

@@ -84,7 +84,6 @@ from runtime.contract.features import (
     Working,
 )
 from runtime.contract.figures import Activity, Cost, Costs, DayCost, Failure, Figures, Opinion, Opinions, Pending, Stuck
-from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
     FORM_BEHIND,
@@ -103,6 +102,7 @@ from runtime.contract.forms import (
     no_form,
 )
 from runtime.contract.inbox import Closed, ReadClosed, ReadInbox, Waiting, empty_inbox, none_closed
+from runtime.contract.media.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.models import (
     FIND_TOOLS,
     HAND_OVER,
@@ -152,6 +152,7 @@ from runtime.contract.people import (
     SignalId,
     no_probe,
     room_topic,
+    steady,
 )
 from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
@@ -452,5 +453,6 @@ __all__ = [
     "no_probe",
     "none_closed",
     "room_topic",
+    "steady",
     "unrated",
 ]

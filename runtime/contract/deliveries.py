@@ -105,7 +105,7 @@ class Content:
     that isn't the usual one: `text` of an answer is led by its name, which a channel leaves out that shows it as the author.
 
     With `reaction` it is no message: that emoji is put onto the message that it `edits`. `rewritten`: the agent changed words
-    of its own that stood there.
+    of its own that stood there. `schedule` is the name of the one that made this report, for a channel that tells it beside a message.
     """
 
     text: str
@@ -122,6 +122,7 @@ class Content:
     speaker: str = ""
     reaction: str = ""
     rewritten: bool = False
+    schedule: str = ""
 
     @property
     def asks(self) -> bool:
@@ -145,6 +146,7 @@ class Content:
             made["whole"] = [self.whole.sha256, self.whole.text]
         more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
         more |= {"speaker": self.speaker, "reaction": self.reaction, "rewritten": self.rewritten}
+        more |= {"schedule": self.schedule}
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
@@ -171,6 +173,7 @@ class Content:
             raw.get("speaker", ""),
             raw.get("reaction", ""),
             raw.get("rewritten", False),
+            raw.get("schedule", ""),
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
+from functools import partial
 from typing import Any, NewType
 
 SignalId = NewType("SignalId", str)
@@ -22,6 +24,11 @@ Json = Any
 """What `json.loads` gives: the shape is checked where it is read."""
 
 Now = Callable[[], datetime]
+
+steady: Callable[[], float] = time.monotonic
+if hasattr(time, "CLOCK_BOOTTIME"):
+    steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+"""Seconds that only grow: nobody sets them, and they go on while the machine sleeps, as leases do."""
 NewId = Callable[[], str]
 Probe = Callable[[str], None]
 """Called with the name of each point at which a kill must be harmless. Production passes `no_probe`."""

@@ -189,16 +189,22 @@ class Links(Protocol):
     """Owners of web links and session cookies."""
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
-        """The person whose current link carries `token`, and the web identity under which they speak; or None.
+        """The person who is signed in where `token` is held, and the web identity under which they speak; or None.
 
         It may be a second old, unless it must be `fresh`.
         """
 
+    async def linked(self, token: str) -> Person | None:
+        """The person whose current link carries `token`, which no browser holds."""
+
     async def invited(self, token: str) -> Person | None:
         """The person for whom `token` is a link for one use; None once it was used, replaced or is too old."""
 
-    async def redeem(self, token: str) -> str | None:
-        """Use up a link for one use: the token of a lasting one in its place. None as above; of two at once one gets it."""
+    async def redeem(self, token: str, browser: str = "") -> str | None:
+        """Sign a browser in by a link of either kind: what it holds from now on. Of two at once one uses up a link for one use."""
+
+    async def leave(self, token: str) -> None:
+        """Sign the browser out that holds `token`."""
 
 
 class Workspaces(Protocol):

@@ -157,6 +157,9 @@ class PartSender:
         so until it is known to be on screen it waits as it is, and its messages are `unstored`."""
         self._context.probe("part-marked")
         delivery = open_.delivery
+        if not self._context.lease_is_fresh():  # frozen since the marker: others may have looked for it, and sent it
+            await self._late(duty, open_, known, unstored)
+            return
         under = under_of(open_, known.ordinal)
         part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
         try:
@@ -175,6 +178,12 @@ class PartSender:
             await self._once_more(duty, open_, known, wait)
         else:
             await self._checkpoint(duty, open_, known, receipt)
+
+    async def _late(self, duty: Duty, open_: OpenDelivery, known: OpenPart, unstored: Sequence[Wire]) -> None:
+        """Our lease may be over, so nothing is sent. If the duty is ours still, it is tried again."""
+        if unstored:
+            raise DutyLost
+        await self._again(duty, open_, known, "this process stood still before it could send")
 
     async def _failed(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Exception) -> None:
         """Record an attempt that did not show it, or perhaps did."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 import structlog
 
 from runtime.contract import Now
+from runtime.contract import steady as steady
 from runtime.errors import StoreError
 
 log = structlog.get_logger("clock")
@@ -19,12 +18,9 @@ log = structlog.get_logger("clock")
 CLOCK_LOOK_INTERVAL: Final = timedelta(seconds=1)
 SHIFT_MIN: Final = timedelta(seconds=2)
 """A smaller step needs no mending: every wait has more slack than that."""
-
-
-steady: Callable[[], float] = time.monotonic
-if hasattr(time, "CLOCK_BOOTTIME"):
-    steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
-"""Seconds that only grow: nobody sets them, and they go on while the machine sleeps, as leases do."""
+WRONG_MIN: Final = timedelta(seconds=5)
+"""How far two clocks may be apart; a look at the server's is a second or two old."""
+SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
 
 
 class Jumps:
@@ -32,6 +28,7 @@ class Jumps:
     set forward ends no question early, and one set back makes nothing wait longer than it should.
 
     `mend` is given each jump. `last` is the newest time that the store knows: a start before it finds a clock set back.
+    `wall` is this machine's clock where the store's is another one: that it is wrong is told when it begins and ends.
     """
 
     def __init__(
@@ -40,10 +37,14 @@ class Jumps:
         now: Now,
         mend: Callable[[timedelta], Awaitable[None]],
         last: datetime | None = None,
+        wall: Now | None = None,
         steady: Callable[[], float] = steady,
     ) -> None:
         self._now = now
         self._mend = mend
+        self._wall = wall
+        self._is_wrong = False
+        self._looking = asyncio.Lock()
         self._steady = steady
         self._at, self._tick = now(), steady()
         self._owed = min(self._at - last, timedelta()) if last else timedelta()
@@ -59,6 +60,11 @@ class Jumps:
 
     async def look(self) -> None:
         """Notice and mend. Errors: StoreError; then the next look mends."""
+        self._compare()
+        async with self._looking:  # whoever looks beside it goes on once what waits was moved
+            await self._look()
+
+    async def _look(self) -> None:
         at, tick = self._now(), self._steady()
         jump = at - self._at - timedelta(seconds=tick - self._tick)
         self._at, self._tick = at, tick
@@ -69,6 +75,24 @@ class Jumps:
         await self._mend(owed)
         self._owed -= owed  # another one may have come meanwhile
         log.warning("the clock was set", by=in_words(owed), reason="what waits for its time was moved with it")
+
+    def _compare(self) -> None:
+        apart = self._wall() - self._now() if self._wall else timedelta()
+        is_wrong = abs(apart) > (WRONG_MIN / 2 if self._is_wrong else WRONG_MIN)
+        if is_wrong is self._is_wrong:
+            return
+        self._is_wrong = is_wrong
+        if is_wrong:
+            why = (
+                "leases, schedules and questions follow the database's clock; what this machine writes down has its own"
+            )
+            log.warning("the clock of this machine is wrong", off=_apart(apart), reason=why, fix=SET_CLOCK)
+        else:
+            log.warning("the clock of this machine agrees with the database's again")
+
+
+def _apart(off: timedelta) -> str:
+    return f"{abs(off).total_seconds():.0f} s {'ahead' if off > timedelta() else 'behind'}"
 
 
 def in_words(jump: timedelta) -> str:

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from runtime.contract import Identity, Links, Person, Role
 from runtime.http.answers import notice_page
+from runtime.http.browsers import browser_name
 from runtime.http.errors import Refusal
 from runtime.http.guard import is_secure
 from runtime.text.words import marked, say
@@ -31,6 +32,7 @@ OLD_LINK: Final = marked(
 BECOME: Final = marked(
     "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
 )
+BY_PROXY: Final = marked("You're signed in by the proxy in front of Signalbox. Sign out there.")
 OUR_OWN: Final = ("none", "same-origin")
 """Where a request comes from that no other site made. Source: W3C Fetch Metadata, Sec-Fetch-Site."""
 
@@ -39,6 +41,7 @@ AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 
 
 SIGN_IN_PATH: Final = "/sign-in"
+SIGN_OUT_PATH: Final = "/sign-out"
 SIGN_IN_HERE: Final = marked("Sign in at {called}, or open a link of your own.")
 SIGN_IN_AT: Final = marked("Sign in at {called}")
 PAGES_READ: Final = ("GET", "HEAD")
@@ -97,6 +100,10 @@ class Authenticator:
         """Name of the provider at which people sign in and out; empty where they don't."""
         return self._second.called
 
+    def is_held(self, request: web.Request) -> bool:
+        """True if the browser itself holds what it is known by, so that it can be signed out."""
+        return bool(request.cookies.get(self.cookie))
+
     def is_shown(self, request: web.Request) -> bool:
         """True if the request shows what a person at the page is known by."""
         if self.cookie in request.cookies:
@@ -140,8 +147,9 @@ class Authenticator:
         not come along from there, so we cannot see it: such a request is always asked about.
         """
         link, here = await self._link(request), await self._here(request)
-        if here == link.person.id and not link.once:
-            self._second.opened(request.cookies[self.cookie])
+        held = request.cookies.get(self.cookie, "")
+        if here == link.person.id and not link.once and held != link.token:
+            self._second.opened(held)
             return web.Response(status=303, headers={"Location": "/"})
         if here not in (None, link.person.id) or may_be_foreign(request, link):
             return web.Response(text=_question(link.person), content_type="text/html")
@@ -154,8 +162,8 @@ class Authenticator:
     async def _link(self, request: web.Request) -> Link:
         """Errors: Refusal 401 for one that does not work."""
         token = request.match_info["token"]
-        if known := await self._links.person_of(token):
-            return Link(token, known[0], once=False)
+        if known := await self._links.linked(token):
+            return Link(token, known, once=False)
         if person := await self._links.invited(token):
             return Link(token, person, once=True)
         raise Refusal(401, say(OLD_LINK, command=self._command))
@@ -170,12 +178,29 @@ class Authenticator:
         return known[0].id if known else None
 
     async def _sign_in(self, request: web.Request, link: Link, response: web.Response) -> web.Response:
-        token = await self._links.redeem(link.token) if link.once else link.token
+        token = await self._links.redeem(link.token, _browser(request))
         if token is None:
             raise Refusal(401, say(OLD_LINK, command=self._command))  # somebody else was faster
         self.keep(request, response, token, COOKIE_LIFE)
         self._second.opened(token)
         return response
+
+    async def renew(self, request: web.Request, response: web.Response) -> None:
+        """Give a session of its own to a browser that was signed in before browsers had any: it holds the link's own token."""
+        token = request.cookies.get(self.cookie, "")
+        if token and await self._links.linked(token) and (fresh := await self._links.redeem(token, _browser(request))):
+            self.keep(request, response, fresh, COOKIE_LIFE)
+
+    async def leave(self, request: web.Request) -> web.Response:
+        """POST /sign-out: this browser is nobody's any more. A link stays good; it opens the page again."""
+        token = request.cookies.get(self.cookie)
+        if not token and self._second.ask:
+            raise Refusal(404, say(BY_PROXY))
+        if token:
+            await self._links.leave(token)
+        answer = web.json_response({"next": "/"})
+        self.drop(answer)
+        return answer
 
     def keep(self, request: web.Request, response: web.Response, token: str, life: timedelta) -> None:
         """Have the browser hold `token`, which tells from now on who asks."""
@@ -190,6 +215,10 @@ class Authenticator:
 
     def drop(self, response: web.Response) -> None:
         response.del_cookie(self.cookie)
+
+
+def _browser(request: web.Request) -> str:
+    return browser_name(request.headers.get("User-Agent", ""))
 
 
 def may_be_foreign(request: web.Request, link: Link) -> bool:

@@ -106,9 +106,13 @@ class Dispatch:
         self._group.create_task(self._begin(accept, answer))
         return await answer
 
+    def pause(self) -> None:
+        """Claim no more; runs at work go on."""
+        self._paused = True
+
     async def drain(self) -> None:
         """Claim no more and wait until every run of ours has ended or parked."""
-        self._paused = True
+        self.pause()
         await self._idle.wait()
 
     async def _wait(self) -> None:

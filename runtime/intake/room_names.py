@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.cluster.notifier import LocalNotifier
+from runtime.cluster.topics import ROOM_LANGUAGES
 from runtime.contract import Address, Signal
 from runtime.errors import StoreError
 from runtime.text.glyphs import seen
@@ -47,13 +48,13 @@ class NameBook(Protocol):
 class RoomNames:
     """Names and languages that this process heard of or has read. A message costs a look-up here, and a new one a write.
 
-    Another node's are known after the next `refresh`.
+    Another node's names are known after the next `refresh`, and its languages as soon as it tells that it kept some.
     """
 
     def __init__(self, book: NameBook, notifier: LocalNotifier) -> None:
         self._book = book
         self._notifier = notifier
-        self._listener = notifier.listen(TOPIC)
+        self._listener = notifier.listen(TOPIC, ROOM_LANGUAGES)
         self._known: dict[Address, str] = {}
         self._fresh: dict[Address, str] = {}
         self._seen: dict[Address, float] = {}
@@ -106,15 +107,16 @@ class RoomNames:
                 await self._read_languages()
                 while True:
                     await self._keep()
-                    await anext(self._listener)
+                    if await anext(self._listener) == ROOM_LANGUAGES:
+                        await self._read_languages()
             except StoreError as error:
                 log.debug("names of rooms cannot be kept yet", reason=str(error))
                 await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
 
     async def _read_languages(self) -> None:
-        """Take in languages that readers asked for before this process began."""
+        """Take in languages that readers asked for before this process began, or at another node."""
         for room, language in (await self._book.room_languages()).items():
-            if room not in self._languages:
+            if room not in self._fresh_languages and self._languages.get(room) != language:
                 self._know_language(room, language)
                 LANGUAGES.get().hear(room, language)
 
@@ -124,5 +126,6 @@ class RoomNames:
             self._fresh = {room: name for room, name in self._fresh.items() if names.get(room) != name}
         if languages := dict(self._fresh_languages):
             await self._book.keep_languages(languages)
+            self._notifier.tell(ROOM_LANGUAGES)
             left = self._fresh_languages.items()
             self._fresh_languages = {room: language for room, language in left if languages[room] != language}

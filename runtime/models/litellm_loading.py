@@ -136,6 +136,7 @@ def set_up(litellm: Any) -> None:
     from litellm.llms.openai.chat import gpt_transformation
 
     from runtime.models import frames
+    from runtime.models.lean import repeated
 
     litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
     litellm.DEFAULT_MAX_RETRIES = 0  # of embeddings, where a 0 of the call is taken for none
@@ -145,6 +146,7 @@ def set_up(litellm: Any) -> None:
     litellm.utils.update_response_metadata = no_notes
     looked = gpt_transformation.drop_non_python_regex_patterns
     gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
+    repeated.watch(main)
     AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
 
 

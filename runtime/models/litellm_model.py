@@ -30,6 +30,7 @@ from runtime.models.failures import (
     failure_of,
 )
 from runtime.models.images import NO_IMAGES, Sight
+from runtime.models.lean.repeated import RepeatedCalls
 from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.messages import Offer, in_loop, thought_back, to_messages
 from runtime.models.settings import ModelSettings
@@ -83,6 +84,7 @@ class LiteModel:
         self._keys = Keys(settings.keys)
         self._pricing = Pricing(settings.name, settings.prices)
         self._sight = Sight(settings.name, settings.images)
+        self._repeated = RepeatedCalls()
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._loaded(on_text)
@@ -187,7 +189,7 @@ class LiteModel:
     async def _ask(self, litellm: Any, arguments: dict[str, Any], on_text: OnText) -> Draft:
         seconds = self._settings.timeout.total_seconds()
         async with asyncio.timeout(seconds) as limit:
-            answer = await litellm.acompletion(**arguments)
+            answer = await self._asked(litellm, arguments)
             if not self._settings.stream:
                 return whole(answer)
             draft = Draft()
@@ -200,6 +202,11 @@ class LiteModel:
                 draft.finish = answer.received_finish_reason  # a chunk says "stop" even where the server said nothing
                 draft.usage = await streamed_usage(litellm, answer)
             return draft
+
+    async def _asked(self, litellm: Any, arguments: dict[str, Any]) -> Any:
+        if self._settings.lean:
+            return await self._repeated.ask(litellm, arguments)
+        return await litellm.acompletion(**arguments)
 
     async def _wait_or_raise(self, failure: Failure, error: Exception, tries: int) -> None:
         """Wait for the next try where there is one, else raise what a person should read."""

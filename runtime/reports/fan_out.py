@@ -55,7 +55,9 @@ class Reporting:
         own, running = (job.terms.thread is thread for thread in (Thread.OWN, Thread.RUNNING))
         content = await self.content(to, run, announced(job.name, text) if own else text)
         under = await self.root(job.schedule, to) if running else ""
-        content = replace(content, files=tuple(here), threaded=own, under=under)
+        content = replace(
+            content, files=tuple(here), threaded=own, under=under, schedule=job.name if job.schedule else ""
+        )
         return NewDelivery(DeliveryId(self.new_id()), origin_of(job.occurrence), ordinal, Kind.REPORT, to, content)
 
     def _brought(self, home: Address, to: Address, files: Sequence[FileRef]) -> list[FileRef]:

@@ -65,6 +65,7 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.people import accounts as accounts
+from runtime.store.tables.people import browser_sessions as browser_sessions
 from runtime.store.tables.people import identities as identities
 from runtime.store.tables.people import invitations as invitations
 from runtime.store.tables.people import pairing_tries as pairing_tries
@@ -83,8 +84,11 @@ from runtime.store.tables.triggers import triggers as triggers
 from runtime.store.tables.web_push import push_marks as push_marks
 from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
-REVISION: Final = "0051"
+REVISION: Final = "0053"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
+
+CONTRACTS: Final[tuple[str, ...]] = ()
+"""Migrations with a `contract`: what it takes away is needed by programs that don't know the migration."""
 
 BINARY_COLUMNS: Final = {
     table.name: names

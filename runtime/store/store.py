@@ -70,6 +70,7 @@ from runtime.store.vectors.store import VectorStore
 from runtime.store.workflows.store import WorkflowStore
 
 if TYPE_CHECKING:
+    from runtime.store.cluster.roster import NodeRoster
     from runtime.store.cluster.support import SupportStore
     from runtime.store.knowledge.store import KnowledgeStore
     from runtime.store.logins.store import LoginStore
@@ -99,6 +100,7 @@ LATE_PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "logins": ("logins.store", "LoginStore"),
     "programs": ("programs.store", "ProgramStore"),
     "web_push": ("web_push.store", "WebPushStore"),
+    "roster": ("cluster.roster", "NodeRoster"),
     "support": ("cluster.support", "SupportStore"),
 }
 """Parts that are loaded with their first use: the module, and the class there."""
@@ -157,6 +159,7 @@ class Store:
     web_push: WebPushStore
     peer_tasks: PeerTaskStore
     forgettings: ForgettingStore
+    roster: NodeRoster
     support: SupportStore
 
     @classmethod
@@ -262,9 +265,10 @@ def _claim_write(connection: sqlite3.Connection) -> None:
 
 
 async def _open_postgres(url: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
-    from runtime.store.sql.postgres import PostgresDriver, open_pool  # asyncpg is not loaded for an embedded store
+    # asyncpg is not loaded for an embedded store
+    from runtime.store.sql.postgres import PostgresDriver, open_pool, roll_back_if_left
 
-    pool = await open_pool(url)
+    pool = await open_pool(url, init=roll_back_if_left(within))
     try:
         await upgrade_postgres(url, pool)
     except BaseException:

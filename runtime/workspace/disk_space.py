@@ -16,11 +16,20 @@ from pathlib import Path
 from typing import Final
 
 from runtime.contract import Shortage
+from runtime.text.words import marked
 
 ENTRY: Final = 4096  # bytes that a file or folder counts at least, however little it holds
 BLOCK: Final = 512  # bytes; stat(2), st_blocks
 FEW_FILES: Final = 10_000  # inodes that stay free, as bytes do
 MIB: Final = 1 << 20
+NO_ROOM_FOR_FILES: Final = marked("Signalbox's disk has no room for more files.")
+ROOM_IS_FULL: Final = marked("This room's files have reached their limit of {most} MiB. Remove some.")
+PERSON_IS_FULL: Final = marked(
+    "This person's files have reached the limit of {most} MiB across all rooms. Remove some."
+)
+NEARLY_FULL: Final = marked(
+    "Signalbox's disk is nearly full: {free} MiB are free, and {least} MiB must stay free. I won't write anything until there is space."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +74,9 @@ class DiskSpace:
         if size > 0 and (short := self._short_of_disk(folder)):
             return short
         if self._used.get(folder, 0) >= self._bounds.room:
-            most = self._bounds.room // MIB
-            return Shortage(f"This room's files have reached their limit of {most:,} MiB. Remove some.")
+            return Shortage(ROOM_IS_FULL.format(most=f"{self._bounds.room // MIB:,}"))
         if person and self._of(person) >= self._bounds.person:
-            most = self._bounds.person // MIB
-            return Shortage(
-                f"This person's files have reached the limit of {most:,} MiB across all rooms. Remove some."
-            )
+            return Shortage(PERSON_IS_FULL.format(most=f"{self._bounds.person // MIB:,}"))
         return None
 
     def left(self, folder: Path) -> int:
@@ -92,12 +97,11 @@ class DiskSpace:
         disk = os.statvfs(folder)
         free = disk.f_bavail * disk.f_frsize
         if disk.f_files and disk.f_favail < FEW_FILES and self._bounds.free:
-            return Shortage("Signalbox's disk has no room for more files.", everywhere=True)
+            return Shortage(NO_ROOM_FOR_FILES, everywhere=True)
         if free >= self._bounds.free:
             return None
         return Shortage(
-            f"Signalbox's disk is nearly full: {free // MIB:,} MiB are free, and {self._bounds.free // MIB:,} MiB must stay "
-            "free. I won't write anything until there is space.",
+            NEARLY_FULL.format(free=f"{free // MIB:,}", least=f"{self._bounds.free // MIB:,}"),
             everywhere=True,
         )
 

@@ -16,7 +16,7 @@ import asyncpg
 SPARE_POOLS: Final = 2
 """Pools that wait for the next test; one that opens more stores at once makes its own."""
 
-OpenPool = Callable[[str], Awaitable["asyncpg.Pool[Any]"]]
+OpenPool = Callable[..., Awaitable["asyncpg.Pool[Any]"]]
 
 
 class KeptLoop(asyncio.SelectorEventLoop):
@@ -108,11 +108,11 @@ class Lent:
 def lending(open_pool: OpenPool) -> OpenPool:
     """`open_pool`, but on a kept loop a spare pool of it if there is one."""
 
-    async def lend(url: str) -> asyncpg.Pool[Any]:
+    async def lend(url: str, **more: Any) -> asyncpg.Pool[Any]:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, KeptLoop) or url != loop.url:
-            return await open_pool(url)
-        pool = loop.spare.pop() if loop.spare else await open_pool(url)
+            return await open_pool(url, **more)
+        pool = loop.spare.pop() if loop.spare else await open_pool(url, **more)
         return Lent(pool, loop.spare)  # type: ignore[return-value]  # it has all of a pool
 
     return lend

@@ -22,6 +22,7 @@ from playwright.async_api import (
 )
 
 from tests.e2e.house import PATIENCE
+from tools.browser.starting import WITHOUT_THEM
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 FLAGS: Final = (
@@ -31,6 +32,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--no-first-run",
     "--disable-dev-shm-usage",
+    WITHOUT_THEM,
 )
 AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)|error occurred when fetching the script")
 """What a browser complains of while the program is down; the second of the worker, which it asks for anew."""

@@ -25,7 +25,7 @@ from tests.e2e.house import ROOT, House, open_house
 from tests.e2e.watched import FLOW_SETTINGS, WINDOW, settings_of, watched_flow, watched_goal
 
 FOLDER: Final = ROOT / "docs" / "pictures"
-WIDE: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 1800}, "color_scheme": "light"}
+WIDE: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 1940}, "color_scheme": "light"}
 NARROW: Final[dict[str, Any]] = {
     "viewport": {"width": 360, "height": 780},
     "color_scheme": "dark",

@@ -13,7 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Locator, Route, expect
 
 from tests.e2e.axe import SETTLED, violations
-from tests.e2e.browser import Tab, tab_in, tab_of
+from tests.e2e.browser import Tab, tab_in, tab_of, window_of
 from tests.e2e.every_page import fill, found, full_house
 from tests.e2e.house import House, open_house
 
@@ -117,6 +117,24 @@ async def before_the_conversations_are_there(tab: Tab) -> AsyncIterator[None]:
     yield
     async with tab.page.expect_response("**/api/v1/rooms"):
         held.set()
+
+
+async def test_whoever_signs_in_again_in_another_tab_goes_on_in_this_one(browser: Browser, house: House) -> None:
+    async with window_of(browser) as window, tab_in(window, house.link) as tab:
+        await tab.say("hello there")
+        await tab.reply("hello there")
+        tab.may_be_away = True
+        await window.set_offline(True)
+        await window.clear_cookies()
+        await window.set_offline(False)
+        await expect(tab.at("connection")).to_have_text("Not connected")
+        await expect(tab.page.locator("#notice code")).to_have_text("signalbox people link NAME")
+        async with tab_in(window, house.link):
+            pass
+        await tab.page.evaluate("dispatchEvent(new Event('focus'))")
+        await expect(tab.at("connection")).to_be_empty()
+        await expect(tab.page.locator("#notice")).to_be_hidden()
+        tab.complaints.clear()  # of what was refused meanwhile
 
 
 async def test_what_is_said_where_an_address_leads_goes_out_before_the_conversations_are_there(tab: Tab) -> None:

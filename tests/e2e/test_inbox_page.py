@@ -72,7 +72,7 @@ async def test_everything_is_decided_in_one_place_oldest_first(tab: Tab) -> None
     await found.nth(0).get_by_test_id("deny-reason-text").fill("not today")
     await found.nth(0).get_by_test_id("deny-reason-send").click()
     await expect(tab.page.get_by_text("Nothing is waiting for you.")).to_be_visible()
-    await expect(icon).to_have_attribute("href", "/static/icon.svg")
+    await expect(icon).to_have_attribute("href", re.compile(r"/icon\.svg$"))
     await expect(tab.page).to_have_title("Approvals · Signalbox")
     await tab.at("room-item").filter(has_text="b.txt").click()
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not today")
@@ -164,7 +164,7 @@ async def test_rooms_are_chosen_also_where_their_names_come_after_their_question
     await expect(name).to_have_count(0)
     await tab.page.route("**/api/inbox", held)  # no further look is needed
     told.set()
-    await expect(name).to_have_text("· write two to b.txt")
+    await expect(name).to_have_text("write two to b.txt")
     seen.set()
     await tab.page.unroute("**/api/inbox")
     await tab.at("inbox-room").select_option(index=2)

@@ -75,7 +75,8 @@ async def gone_to(page: Page, words: str) -> None:
 
 
 async def test_the_main_job_is_done_by_keyboard_alone(browser: Browser, house: House) -> None:
-    async with tab_of(browser, house.link) as tab:
+    """In the system's own colours, which take away shadows and grounds."""
+    async with tab_of(browser, house.link, forced_colors="active") as tab:
         page = tab.page
         await page.keyboard.press("Escape")
         await asked_and_approved(tab)
@@ -99,6 +100,7 @@ async def test_the_main_job_is_done_by_keyboard_alone(browser: Browser, house: H
 async def asked_and_approved(tab: Tab) -> None:
     page = tab.page
     await expect(page.get_by_test_id("composer")).to_be_focused()
+    assert (await page.evaluate(FOCUS))["seen"], "the focus on the composer can't be seen"
     await page.keyboard.type("write the kettle is on to notes.txt")
     await page.keyboard.press("Enter")
     await tab.open_card()
@@ -123,8 +125,13 @@ async def renamed_and_deleted(tab: Tab) -> None:
     await chosen(page, "Delete")
     await expect(tab.at("room-item")).to_have_count(1)
     await expect(tab.at("undo-line").get_by_test_id("undo")).to_be_focused()
-    await page.keyboard.press("Enter")
-    await expect(tab.at("room-item")).to_have_count(2)
+    await page.keyboard.press("Escape")
+    await expect(tab.at("undo-line")).to_have_count(0)
+    await chosen(page, "Delete")
+    await expect(tab.at("room-item")).to_have_count(0)
+    await page.evaluate("document.activeElement.blur()")
+    await page.keyboard.press("z")
+    await expect(tab.at("room-item")).to_have_count(1)
 
 
 async def test_nothing_is_lost_at_200_and_400_percent(browser: Browser, house: House) -> None:

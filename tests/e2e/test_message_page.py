@@ -184,7 +184,7 @@ async def test_the_last_message_is_answered_anew_and_edited_and_what_was_before_
 
 
 async def test_a_deleted_conversation_is_taken_back(tab: Tab) -> None:
-    row = tab.page.locator(".room-row", has_text="tell me of lamps")
+    row = tab.page.locator(".room-row", has_text="tell me of towers")  # by its newest words
     for taken_back in (True, False):
         await row.hover()
         await row.get_by_test_id("room-more").click()

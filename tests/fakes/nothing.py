@@ -53,7 +53,13 @@ class Nothing:
     async def invited(self, token: str) -> Person | None:
         return None
 
-    async def redeem(self, token: str) -> str | None:
+    async def linked(self, token: str) -> Person | None:
+        return None
+
+    async def leave(self, token: str) -> None:
+        """Nobody is signed in."""
+
+    async def redeem(self, token: str, browser: str = "") -> str | None:
         return None
 
     def folder(self, address: Address) -> Path:

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 from adapters.telegram import plugin
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.settling import search
-from bot.cli.run import _heed_signals
+from bot.cli.run import _heed_signals, _once_over
 from bot.server.app import build
 from bot.server.process import serving
 from bot.settings.settings import Settings, load
@@ -164,9 +164,13 @@ def same(thing: T) -> T:
 
 
 async def serve(
-    given: argparse.Namespace, *, model: Callable[[Model], Model] = same, tool: Callable[[Tool], Tool] = same
+    given: argparse.Namespace,
+    *,
+    model: Callable[[Model], Model] = same,
+    tool: Callable[[Tool], Tool] = same,
+    probe: Callable[[str], None] | None = None,
 ) -> None:
-    """Run until asked to leave; `model` and `tool` wrap what it works with."""
+    """Run until asked to leave; `model` and `tool` wrap what it works with. `probe` is one in place of the deadly one."""
     settings = settings_of(given.data, dict(given.set))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     if given.hurry:
@@ -179,16 +183,18 @@ async def serve(
     make = partial(
         build,
         adapters=partial(fakes, places=given.fake),
-        probe=KillAt(given.kill, given.hit, given.armed),
+        probe=probe or KillAt(given.kill, given.hit, given.armed),
         model=model(Slow(model_of(settings), timedelta(seconds=given.think))),
         tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )
     asked = asyncio.Event()
     _heed_signals(asked)
-    async with serving(settings, make=make) as ready:
+    async with serving(settings, make=make) as ready, asyncio.TaskGroup() as group:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()
+        over = group.create_task(_once_over(ready.over, asked))
         await asked.wait()
+        over.cancel()
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -1,67 +1,72 @@
-"""The program of the fault tests, with a bug put into it: what the laboratory must find, and the watchdog mend.
+"""The program of the fault tests as the laboratory needs it: it freezes itself at a named point, and may have a bug put in.
 
-python -m tests.lab.app --plant stuck --data DIR …
+    python -m tests.lab.app --data DIR [--plant NAME] [--lost SECONDS] …
+
+The product itself knows of none of that.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from bot.accounts import failover
-from bot.node import watchdog
-from bot.server import app
-from runtime.delivery import courier
-from runtime.delivery.courier import Courier
 from runtime.domain import failover as decision
+from runtime.store.cluster import store as cluster
+from runtime.store.delivery import store as delivery
+from runtime.store.sql.driver import Op, T
 from tests.faults.app import arguments, serve
+from tests.lab.plants import PLANTS
+from tests.lab.points import BEAT_OPEN, CHECKPOINT_OPEN, FREEZER
 
-PATIENCE: Final = timedelta(seconds=2)
-
-
-def stuck() -> None:
-    """Couriers do not end when they are cancelled. The watchdog is in a hurry."""
-    run = Courier.run
-
-    async def goes_on(self: Courier) -> None:
-        while True:
-            try:
-                await run(self)
-            except asyncio.CancelledError:
-                continue
-
-    def hasty(**given: Any) -> watchdog.Watchdog:
-        return watchdog.Watchdog(**given, patience=PATIENCE)
-
-    Courier.run = goes_on  # type: ignore[method-assign]
-    setattr(app, "Watchdog", hasty)  # noqa: B010 - a plant: the module has it for itself alone
+SHARES_OF_LOST: Final = (
+    (decision, "LOST"),
+    (decision, "DOWN"),
+    (failover, "LOST"),
+    (failover, "QUIET_BEFORE_PING"),
+    (failover, "TRY_INTERVAL"),
+)
 
 
-def swallowed() -> None:
-    """A cancellation that comes beside an error is lost in it, as it was once."""
+class FreezeAt:
+    """A probe: once a file names this point, the process is frozen here, and takes the file away before."""
 
-    async def as_it_was(work: Any) -> Any:
-        return await work
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
-    setattr(courier, "cancellable", as_it_was)  # noqa: B010 - as above
+    def __call__(self, point: str) -> None:
+        if self._file.exists() and self._file.read_text(encoding="utf-8") == point:
+            self._file.unlink()
+            os.kill(os.getpid(), signal.SIGSTOP)
 
 
-PLANTS: Final[Mapping[str, Callable[[], None]]] = {"stuck": stuck, "swallowed": swallowed, "": lambda: None}
+def opened(module: Any, name: str, point: str, probe: Callable[[str], None]) -> None:
+    """The operation of this name passes a point between its first statement and its commit."""
+    whole = getattr(module, name)
+
+    def with_point(*given: Any) -> Op[T]:
+        op = whole(*given)
+        try:
+            told = yield next(op)
+            probe(point)
+            while True:
+                told = yield op.send(told)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    setattr(module, name, with_point)
 
 
 def lose_after(seconds: float) -> None:
     """A way to a platform counts as lost after so long, and is tried as much more often."""
     share = seconds / decision.LOST.total_seconds()
-    for module, name in (
-        (decision, "LOST"),
-        (decision, "DOWN"),
-        (failover, "LOST"),
-        (failover, "QUIET_BEFORE_PING"),
-        (failover, "TRY_INTERVAL"),
-    ):
+    for module, name in SHARES_OF_LOST:
         setattr(module, name, getattr(module, name) * share)
 
 
@@ -77,4 +82,7 @@ if __name__ == "__main__":
     PLANTS[told.plant]()
     if told.lost:
         lose_after(told.lost)
-    asyncio.run(serve(told))
+    freeze = FreezeAt(told.data.parent / FREEZER)
+    opened(delivery, "checkpoint", CHECKPOINT_OPEN, freeze)
+    opened(cluster, "beat", BEAT_OPEN, freeze)
+    asyncio.run(serve(told, probe=None if told.kill else freeze))

@@ -6,159 +6,82 @@ import asyncio
 import json
 import os
 import secrets
-import signal
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import aiohttp
 import asyncpg
 
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import Place, Rig
-from tests.fakes.forked import Forked, forked
 from tests.fakes.postgres import Postgres
-from tests.fakes.serve import ROOT
+from tests.fakes.serve import spawned
 from tests.faults.program import until
 from tests.faults.stage import UNBOUND
+from tests.lab.node import PATIENCE, Health, Node, Ways
 from tests.lab.proxy import Proxy, proxy
 
 SEED: Final = int(os.environ.get("LAB_SEED") or secrets.randbelow(1_000_000))
-REPEATS: Final = int(os.environ.get("LAB_REPEATS") or 25)
-"""What `make lab` says: where chance begins, and how often a fault is repeated in the tests that take long."""
-STARTS_WITHIN: Final = 60.0  # seconds; under two where nothing else runs
-LEAVES_WITHIN: Final = 30.0  # seconds; the checker judges, and this only ends the wait
-PATIENCE: Final = 60.0  # seconds for an answer
+"""Where chance begins."""
+AWAY: Final = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    sqlite3.Error,
+)
+"""What it is to ask a database that is away."""
 ROWS: Final = "SELECT label, state FROM nodes"
 ROLES: Final = "SELECT r.name, n.label FROM roles r LEFT JOIN nodes n ON n.id = r.node"
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """One look from outside. Status 0: nobody answered."""
-
-    ready: int = 0
-    healthy: int = 0
-    seconds: float = 0.0
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-
-class Node:
-    """One process of the program, which is kept whatever is done to it. `platform` and `store` are its ways there."""
-
-    def __init__(self, name: str, folder: Path, arguments: Sequence[str], platform: Proxy, store: Proxy | None) -> None:
-        self.name = name
-        self.data = folder / name / "var"
-        self.platform = platform
-        self.store = store
-        self.url = ""
-        self._log = folder / f"{name}.log"
-        self._arguments = arguments
-        self._process: Forked | None = None
-
-    @asynccontextmanager
-    async def living(self) -> AsyncIterator[Node]:
-        """It runs inside the block; one that did not leave is killed at the end."""
-        self.data.mkdir(parents=True, exist_ok=True, mode=0o711)
-        command = ("tests.lab.app", "--data", str(self.data), *self._arguments)
-        with self._log.open("ab") as log:
-            async with forked(*command, folder=ROOT, stderr=log.fileno()) as self._process:
-                async with asyncio.timeout(STARTS_WITHIN):
-                    self.url = (await self._process.stdout.readline()).decode().strip()
-                if not self.url:
-                    raise AssertionError(f"{self.name} did not start\n{self.log()}")
-                yield self
-
-    @property
-    def process(self) -> Forked:
-        assert self._process is not None
-        return self._process
-
-    @property
-    def is_living(self) -> bool:
-        return self._process is not None and self._process.returncode is None
-
-    def freeze(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-
-    def kill(self) -> None:
-        self.process.kill()
-
-    async def leave(self) -> dict[str, Any]:
-        """Ask it to go: its exit code, and how many seconds it took."""
-        began = time.monotonic()
-        self.process.terminate()
-        try:
-            async with asyncio.timeout(LEAVES_WITHIN):
-                code: int | None = await self.process.wait()
-        except TimeoutError:
-            code = None
-        return {"name": self.name, "code": code, "seconds": time.monotonic() - began}
-
-    async def health(self) -> Health:
-        """What it says of itself now."""
-        timeout = aiohttp.ClientTimeout(total=5)
-        began = time.monotonic()
-        try:
-            async with aiohttp.ClientSession(timeout=timeout) as http:
-                async with http.get(f"{self.url}/readyz") as answer:
-                    ready, told = answer.status, await answer.json()
-                seconds = time.monotonic() - began
-                async with http.get(f"{self.url}/healthz") as answer:
-                    return Health(ready, answer.status, seconds, told.get("reasons", {}))
-        except (aiohttp.ClientError, TimeoutError):
-            return Health(seconds=time.monotonic() - began)
-
-    async def until_ready(self, seconds: float = PATIENCE) -> float:
-        """How many seconds it took to say that it is ready."""
-        began = time.monotonic()
-
-        async def look() -> bool | None:
-            return (await self.health()).ready == 200 or None
-
-        await until(look, f"{self.name} being ready\n{self.log()}", seconds)
-        return time.monotonic() - began
-
-    async def ended(self, seconds: float = PATIENCE) -> int:
-        """Its exit code, once it ended by itself."""
-        async with asyncio.timeout(seconds):
-            return await self.process.wait()
-
-    def log(self) -> str:
-        """The last lines it logged."""
-        return "\n".join(self._log.read_text(encoding="utf-8").splitlines()[-40:]) if self._log.exists() else ""
-
-
 class Lab:
-    """The stage. `database` is where rows are read from, past all proxies: a PostgreSQL URL, or a file's path."""
+    """The stage. `database` is where rows are read from, past all proxies: a PostgreSQL URL, or a file's path. `model`: the
+    URL of the model's server, past all proxies too."""
 
-    def __init__(self, rig: Rig, nodes: Sequence[Node], database: str) -> None:
-        self.rig = rig
+    def __init__(self, rigs: Sequence[Rig], nodes: Sequence[Node], database: str, model: str = "") -> None:
+        self.rigs = {rig.channel: rig for rig in rigs}
         self.nodes = nodes
+        self.model = model
         self._database = database
         self._said: list[dict[str, Any]] = []
         self._places: dict[str, Place] = {}
         self._left: list[dict[str, Any]] = []
+        self._connection: Any = None
+        self._alone = asyncio.Lock()
+
+    @property
+    def rig(self) -> Rig:
+        """The only platform, or the first."""
+        return next(iter(self.rigs.values()))
+
+    @property
+    def said(self) -> int:
+        """How many lines were written."""
+        return len(self._said)
+
+    def rig_of(self, place: Place) -> Rig:
+        return self.rigs[place.address.channel]
+
+    @property
+    def database(self) -> str:
+        return self._database
 
     async def say(self, place: Place) -> str:
         """Somebody writes there; the token by which the answer is known."""
-        token = f"tok{len(self._said):04d}"
+        token = f"tok{len(self._said):05d}"
         self._places[str(place)] = place
         self._said.append({"room": str(place), "token": token})
-        await self.rig.say(place, f"good morning {token}")
+        await self.rig_of(place).say(place, f"good morning {token}")
         return token
 
     async def is_shown(self, place: Place, token: str) -> bool:
-        return any(token in message.text for message in await self.rig.visible(place))
+        return any(token in message.text for message in await self.rig_of(place).visible(place))
 
     async def until_shown(self, place: Place, token: str, seconds: float = PATIENCE) -> float:
         """How many seconds it took from now."""
@@ -224,15 +147,39 @@ class Lab:
         """Who has each role that was ever taken, by pid."""
         return {name: label and label.rpartition("/")[2] for name, label in await self.select(ROLES)}
 
+    async def until_held(self, seconds: float = PATIENCE) -> None:
+        """Until a living process has each role that was ever taken, or so long: the checker tells of one that nobody has."""
+
+        async def look() -> bool | None:
+            living = {str(node.process.pid) for node in self.nodes if node.is_living}
+            return set((await self.roles()).values()) <= living or None
+
+        with suppress(AssertionError):
+            await until(look, "roles that are held", seconds)
+
     async def select(self, statement: str) -> Sequence[Any]:
         if not self._database.startswith("postgresql://"):
             with closing(sqlite3.connect(f"file:{self._database}?mode=ro", uri=True)) as database:
                 return database.execute(statement).fetchall()
-        connection = await asyncpg.connect(self._database)
-        try:
-            return [tuple(record) for record in await connection.fetch(statement)]
-        finally:
-            await connection.close()
+        async with self._alone:
+            try:
+                return await self._fetched(statement)
+            except (*AWAY, asyncpg.QueryCanceledError):  # the server is another life of itself, perhaps
+                await self.close()
+                return await self._fetched(statement)
+
+    async def _fetched(self, statement: str) -> Sequence[Any]:
+        self._connection = self._connection or await asyncpg.connect(self._database)
+        return [tuple(record) for record in await self._connection.fetch(statement)]
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.terminate()
+
+    def note_end(self, end: Mapping[str, Any]) -> None:
+        """Somebody left by a trial's wish; the checker judges that too."""
+        self._left.append(dict(end))
 
     async def leave(self) -> None:
         """Every node that lives is asked to leave, one after another."""
@@ -240,23 +187,34 @@ class Lab:
             if node.is_living:
                 self._left.append(await node.leave())
 
-    async def judged(self) -> None:
-        """Have everybody leave, and the checker judge. Errors: AssertionError with each promise that was not kept."""
+    async def judged(self, more: Mapping[str, Any] | None = None) -> None:
+        """Have everybody leave, and the checker judge; with `more` evidence. Errors: AssertionError with each promise that was
+        not kept."""
+        evidence = await self.evidence(self._said)
+        await self.leave()
+        told = await judge({**evidence, **(more or {}), "left": self._left})
+        if told:
+            raise AssertionError("\n".join([told, *(f"--- {node.name}\n{node.log()}" for node in self.nodes)]))
+
+    async def judged_of(self, tokens: Container[str], more: Mapping[str, Any]) -> Sequence[str]:
+        """What the checker says of these lines, while everybody lives on; with `more` evidence."""
+        evidence = await self.evidence([line for line in self._said if line["token"] in tokens])
+        left, self._left = self._left, []
+        return (await judge({**evidence, **more, "left": left})).splitlines()
+
+    async def evidence(self, said: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         looks = [(node, await node.health()) for node in self.nodes if node.is_living]
-        evidence = {
-            "said": self._said,
-            "seen": {room: await self._seen(place) for room, place in self._places.items()},
+        rooms = {line["room"] for line in said}
+        return {
+            "said": said,
+            "seen": {room: await self._seen(self._places[room]) for room in rooms},
             "nodes": [{"name": node.name, "pid": node.process.pid, **_told(health)} for node, health in looks],
             "rows": await self.rows(),
             "roles": await self.roles(),
         }
-        await self.leave()
-        told = await judge({**evidence, "left": self._left})
-        if told:
-            raise AssertionError("\n".join([told, *(f"--- {node.name}\n{node.log()}" for node in self.nodes)]))
 
     async def _seen(self, place: Place) -> list[dict[str, Any]]:
-        return [{"text": message.text, "marked": message.marked} for message in await self.rig.visible(place)]
+        return [{"text": message.text, "marked": message.marked} for message in await self.rig_of(place).visible(place)]
 
 
 def _told(health: Health) -> dict[str, Any]:
@@ -288,49 +246,75 @@ async def lab(
     server: Postgres | None,
     *,
     platform: str = "telegram",
+    platforms: Sequence[str] = (),
     nodes: int = 2,
     think: float = 0.0,
     plant: str = "",
     lost: float | None = None,
+    model: bool = False,
+    prefix: Sequence[str] = (),
     **settings: object,
 ) -> AsyncIterator[Lab]:
     """So many nodes at work, the first with every duty; on an SQLite file, and then one, without a `server`.
 
-    `think`: seconds that the model takes for each answer. By `tests.lab.app`, `plant`: a bug put into the program;
-    `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
+    `platforms`: several in place of one. `think`: seconds that the model takes for each answer. `model`: it is a server,
+    behind a way of its own. `prefix`: words before each program, as of `Node`. By `tests.lab.app`, `plant`: a bug put into
+    the program; `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
     """
     url = server.create_database() if server else ""
     program = [f"--think={think}", f"--plant={plant}", *([f"--lost={lost}"] if lost else [])]
     async with AsyncExitStack() as stack:
-        rig = await stack.enter_async_context(RIGS[platform](folder, process=True))
+        rigs = [
+            await stack.enter_async_context(RIGS[name](_made(folder / name), process=True))
+            for name in platforms or (platform,)
+        ]
+        asked = (await stack.enter_async_context(spawned("tests.fakes.openai")))[1] if model else ""
         made: list[Node] = []
         for number in range(nodes if server else 1):
-            made.append(await _node(stack, f"node{number}", folder, rig, url, program, settings))
-            await stack.enter_async_context(made[-1].living())
-        yield Lab(rig, made, url or str(made[0].data / "signalbox.db"))
+            ways = await _ways(stack, rigs, url, asked)
+            given = [*program, *_settings(folder, rigs, ways, url, asked, settings)]
+            made.append(Node(f"node{number}", folder, given, ways, prefix))
+            stack.push_async_callback(made[-1].close)
+            await made[-1].start()
+        on = Lab(rigs, made, url or str(made[0].data / "signalbox.db"), asked)
+        stack.push_async_callback(on.close)
+        yield on
 
 
-async def _node(
-    stack: AsyncExitStack,
-    name: str,
-    folder: Path,
-    rig: Rig,
-    url: str,
-    program: Sequence[str],
-    settings: Mapping[str, object],
-) -> Node:
-    account = dict(rig.settings())
-    way = await _way(stack, account["api_base_url"])
-    store = await _way(stack, url) if url else None
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+async def _ways(stack: AsyncExitStack, rigs: Sequence[Rig], url: str, model: str) -> Ways:
+    return Ways(
+        {rig.channel: await _way(stack, dict(rig.settings())["api_base_url"]) for rig in rigs},
+        await _way(stack, url) if url else None,
+        await _way(stack, url) if url else None,
+        await _way(stack, model) if model else None,
+    )
+
+
+def _settings(
+    folder: Path, rigs: Sequence[Rig], ways: Ways, url: str, model: str, settings: Mapping[str, object]
+) -> Sequence[str]:
+    """What a node is told by its command line: everything outside is past its own ways."""
+    accounts = []
+    for rig in rigs:
+        account = dict(rig.settings())
+        past = _past(account["api_base_url"], ways.platforms[rig.channel])
+        accounts.append({**account, "api_base_url": past, "messages_per_second": UNBOUND})
     given = {
-        "accounts": [{**account, "api_base_url": _past(account["api_base_url"], way), "messages_per_second": UNBOUND}],
+        "accounts": accounts,
         "access.default": "allow",
         "workspace_dir": str(folder / "workspaces"),
-        **({"database_url": _past(url, store)} if store else {}),
+        **({"database_url": _past(url, ways.store)} if ways.store else {}),
+        **({"database_listen_url": _past(url, ways.notices)} if ways.notices else {}),
+        **({"model.name": "openai/mock", "model.api_key": "none"} if ways.model else {}),
+        **({"model.api_base": f"{_past(model, ways.model)}/v1"} if ways.model else {}),
         **settings,
     }
-    arguments = [*program, *(f"--set={each}={json.dumps(value)}" for each, value in given.items())]
-    return Node(name, folder, arguments, way, store)
+    return [f"--set={each}={json.dumps(value)}" for each, value in given.items()]
 
 
 async def _way(stack: AsyncExitStack, url: str) -> Proxy:

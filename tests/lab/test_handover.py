@@ -11,8 +11,9 @@ import pytest
 
 from tests.fakes.postgres import Postgres
 from tests.faults.stage import PLATFORMS
+from tests.lab.node import Node
 from tests.lab.proxy import Proxy, Side
-from tests.lab.stage import Lab, Node, lab
+from tests.lab.stage import Lab, lab
 
 pytestmark = pytest.mark.timeout(300)
 

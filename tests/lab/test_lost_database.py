@@ -17,7 +17,8 @@ from bot.doctor.examine import examine
 from runtime.contract import Level
 from tests.faults.app import settings_of
 from tests.faults.program import until
-from tests.lab.stage import Lab, Node, lab
+from tests.lab.node import Node
+from tests.lab.stage import Lab, lab
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,7 +12,8 @@ import pytest
 
 from tests.fakes.postgres import Postgres
 from tests.faults.program import until
-from tests.lab.stage import Lab, Node, lab
+from tests.lab.node import Node
+from tests.lab.stage import Lab, lab
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(180)]
 

@@ -80,6 +80,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         ),
         *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
+        *("give_up_roles", "ask_to_drain"),
         *(
             "account_identity",
             "note_account",
@@ -111,7 +112,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("see_document", "drop_documents"),
         *("tell_of_skill", "give_up_skill"),
         *("see_document", "drop_documents", "clear_remains"),
-        *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
+        *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge", "end_other_sessions"),
+        "session",  # notes when its browser was seen
         *(
             "claim",
             "claim_suspect",
@@ -154,6 +156,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     ),
     "bot/operator/settings/keys.py": (frozenset({"note_fact"}), "names of secrets"),
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
+    "bot/own/data.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
     "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
     "bot/http/joining.py": (

@@ -41,6 +41,7 @@ from runtime.store.common import OWNED_LANE, at_once
 from runtime.store.delegation.ending import SETTLE
 from runtime.store.delegation.rows import CHILD_KEPT, OF_STEP
 from runtime.store.protocol import Duty, Lease, NewDelivery, ToolStep
+from runtime.store.protocol.leases import Beat
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS
 from runtime.store.schema import parts, sessions
@@ -107,8 +108,8 @@ def deaf_node(app: App) -> None:
 
     renewed = app.store.cluster.beat
 
-    async def beat(lease: Lease, ttl: timedelta) -> bool:
-        return await renewed(lease, ttl) or True
+    async def beat(lease: Lease, ttl: timedelta, *, offset: timedelta | None = None) -> Beat:
+        return await renewed(lease, ttl, offset=offset) or Beat()
 
     app.store.cluster.beat = beat  # type: ignore[method-assign]
 

@@ -68,6 +68,7 @@ LONG: Final = {
     "store": ["store, SQLite"],
     "claim": ["claim after"],
     "failover": ["failover"],
+    "nodes": ["1 node", "2 nodes", "at half a core"],
     "cuts": [],
     "recall": ["extraction, by words + vectors", "recall, SQLite", "recall, PostgreSQL"],
     "telegram": ["start to first poll", "reply telegram", "click telegram", "throughput telegram"],

@@ -16,6 +16,7 @@ from adapters.discord.parse import CHANNEL
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import first_at
 from runtime.contract import AdapterContext, Seen
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ class Stored:
 class Gap:
     """Of one shard. What the gateway told last in each channel while this process lived is the best mark there is."""
 
-    def __init__(self, identity: str, given: AdapterContext, http: Http) -> None:
+    def __init__(self, identity: str, given: AdapterContext, http: Http, clock: PlatformClock) -> None:
         self._newest: dict[str, int] = {}
         self._before: dict[str, int] | None = None
         self._stored: Stored | None = None
@@ -55,6 +56,7 @@ class Gap:
         self._identity = identity
         self._given = given
         self._http = http
+        self._clock = clock
 
     def heard(self, channel: str, message: str) -> None:
         self._newest[channel] = max(self._newest.get(channel, 0), int(message))
@@ -66,7 +68,7 @@ class Gap:
         """
         if channel in self._newest or channel in self._seen:
             return None
-        return first_at(self._given.now() - A_DAY)
+        return self._first_at(self._given.now() - A_DAY)
 
     def begin(self) -> None:
         """From here on something may be missing, until `end`: what is heard meanwhile is no mark."""
@@ -98,7 +100,7 @@ class Gap:
         is told, nor conversations with one person, which `with_others` adds. The newest message that it tells of a place
         may be none at all, or older than what was taken in there: that proves nothing, and the place is read.
         """
-        floor, since = first_at(self._given.now() - OLDEST), self._since(stored.last)
+        floor, since = self._first_at(self._given.now() - OLDEST), self._since(stored.last)
         marks = self._marks(stored.seen)
         self._seen = set(marks)
         here = {place.id for place in told}
@@ -127,7 +129,11 @@ class Gap:
 
     def _since(self, last: datetime | None) -> int:
         """For channels in which nothing was taken in: when anything last was; before anything was, this start."""
-        return first_at(self._since_start if last is None else last - DOUBT)
+        return self._first_at(self._since_start if last is None else last - DOUBT)
+
+    def _first_at(self, ours: datetime) -> int:
+        """The least id of a moment by our clock."""
+        return first_at(self._clock.theirs(ours))
 
     async def pages(self, channel: str, after: int) -> AsyncIterator[list[Raw]]:
         """The messages after that one, oldest first. Errors: of the library, as `Http.request`."""

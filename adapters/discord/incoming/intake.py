@@ -53,6 +53,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.errors import Rejected, StoreError
+from runtime.http.platform_clock import PlatformClock
 
 Raw = Mapping[str, Any]
 Parse = Callable[[Raw, Place, Me], Signal | None]
@@ -78,6 +79,7 @@ class Intake:
         sending: Sending,
         answering: InteractionResponses,
         links: MessageLinks,
+        clock: PlatformClock,
         sink: Sink,
         group: asyncio.TaskGroup,
         shard: int,
@@ -91,8 +93,9 @@ class Intake:
         self._links = links
         self._forms = given.forms
         self._rated = given.rated
-        self._gap = Gap(settings.identity, given, http)
+        self._gap = Gap(settings.identity, given, http, clock)
         self._sink = sink
+        self._clock = clock
         self._group = group
         self._shard = shard
         self._lanes = EventQueues(group)
@@ -195,6 +198,7 @@ class Intake:
 
     async def _surely(self, taken: Signal) -> Verdict:
         """Hand it in as often as it takes: the gateway has no acknowledgement that could be withheld."""
+        taken = replace(taken, received_at=self._clock.ours(taken.received_at))
         while True:
             try:
                 return await self._sink(taken)

@@ -1,21 +1,17 @@
 // The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
 
-import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
+import { byId, coded, h, icon, newId, painted, part, sleep, storage, until } from "./dom.js";
 import { DRAWN, Entries } from "./entries.js";
 import { Attachments, FilesPanel } from "./files.js";
-import { ADDRESS as INBOX, Inbox, isInbox, questionIn } from "./inbox.js";
 import { badgeApp, forgetHere, keepShell, remember, remembered } from "./installed.js";
 import { choose } from "./language.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
-import { openMenu } from "./menu.js";
-import { Notifications } from "./notify.js";
 import { showBanner } from "./banner.js";
 import { Failed, request, upload } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { Palette, showKeys } from "./palette.js";
 import { Rewriting } from "./rewriting.js";
-import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
+import { entryInAddress, hasBegun, INBOX, intoAddress, isFresh, isInbox, newRoom, roomInAddress, Rooms } from "./rooms.js";
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
@@ -25,9 +21,14 @@ const PAGE = 200; // entries the timeline gives at once
 const MOST_PENDING = 100; // messages on their way that are drawn at most
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
+const SIGNED_IN_AGAIN = 10_000;
+const SLEPT = 150_000; // without a tick: hidden tabs have one a minute, those that sleep none
 const CLICK_TRIES = 4;
 const NEW = "#new"; // where the installed app's shortcut leads
+const LATER = ["menu", "palette", "preview", "undo", "lightbox", "code"]; // read ahead, with the messages on screen
+const NO_INBOX = { count: 0, shown: false, told: [], hide() {}, titled() {}, changed() {} }; // until its part is there
 
+const ICON = byId("icon").getAttribute("href");
 const text = byId("composer-text");
 const wide = matchMedia("(min-width: 900px)");
 
@@ -43,22 +44,24 @@ class Page {
   #again = false; // something changed while it was
   #around = null; // the timer of a look at what else changed
   #reconnect = 0;
+  #refused = ""; // what was told of a stream that was refused
+  #ticked = Date.now();
+  #today = new Date().toDateString();
   #trust = 0; // the timer of a mode that ends
   #early = []; // files that were attached before a conversation was open
+  #coming = null; // the inbox, once somebody asked for it
+  inbox = NO_INBOX;
 
   constructor(me) {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
-    this.inbox = new Inbox(me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
-    this.notifications = new Notifications({ seen: () => this.inbox.told });
-    this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.rewriting = new Rewriting((draft) => this.#write(draft));
     this.log = new Log(me, {
       decide: (button, reason, values) => this.#decide(button, reason, values),
@@ -87,11 +90,14 @@ class Page {
     else this.open(this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.#title();
     if (isInbox(wanted)) this.#toInbox(wanted);
+    await painted();
+    this.outbox.listen();
     this.outbox.run();
-    this.inbox.run();
-    this.notifications.load();
     keepShell({ onGo: (hash) => this.#toHash(hash), mayReload: () => !this.attachments.uploading });
-    setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
+    setInterval(() => this.#tick(), ROOMS_EVERY);
+    LATER.forEach(part);
+    await this.#withInbox();
+    this.notifications.load();
   }
 
   // ---- conversations
@@ -117,9 +123,11 @@ class Page {
   }
 
   /** To what waits for the person, in place of the conversation; to one question where the address names it. */
-  #toInbox(hash = INBOX) {
+  async #toInbox(hash = INBOX) {
     this.#closeDrawer();
     if (location.hash !== hash) history.pushState(null, "", hash);
+    const questionIn = await this.#withInbox();
+    if (location.hash !== hash) return; // somewhere else by now
     byId("stage").hidden = true;
     byId("toggle-files").hidden = true;
     if (this.files.shown) this.files.hide();
@@ -129,6 +137,17 @@ class Page {
     this.rooms.draw(null);
     this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();
+  }
+
+  /** What waits for the person, and what they are told of it elsewhere: needed by no conversation's first picture. */
+  #withInbox() {
+    this.#coming ??= Promise.all([part("inbox"), part("notify")]).then(([{ Inbox, questionIn }, { Notifications }]) => {
+      this.inbox = new Inbox(this.#me.identity, { onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
+      this.notifications = new Notifications({ seen: () => this.inbox.told });
+      this.inbox.run();
+      return questionIn;
+    });
+    return this.#coming;
   }
 
   #leaveInbox() {
@@ -147,7 +166,8 @@ class Page {
     const badge = byId("inbox-count");
     badge.hidden = count === 0;
     badge.replaceChildren(String(count), h("span", { class: "visually-hidden" }, ` ${words.questions(count)}`));
-    byId("icon").href = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : "/static/icon.svg";
+    const mark = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : ICON;
+    if (byId("icon").getAttribute("href") !== mark) byId("icon").href = mark;
     badgeApp(count);
     byId("drawer-dot").hidden = count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
@@ -156,25 +176,26 @@ class Page {
   open(room, { focus = true } = {}) {
     this.#leaveInbox();
     if (room === this.#room) {
-      if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+      if (roomInAddress() !== room) intoAddress(room);
       if (entryInAddress()) return this.#point(entryInAddress());
       return focus && text.focus();
     }
     this.#seen();
     this.#saveDraft();
-    const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
+    const typed = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries.clear();
     this.#busy = false;
     this.#loaded = isFresh(room); // there is nothing to read
-    if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+    if (this.#loaded) early.timeline = null;
+    if (roomInAddress() !== room) intoAddress(room);
     this.#showMode(null);
     this.live.clear();
     this.log.enter(room);
     this.files.enter(room);
     this.#notify("");
     this.#loadDraft();
-    if (early && early !== text.value) text.value = [text.value, early].filter(Boolean).join("\n");
+    if (typed && typed !== text.value) text.value = [text.value, typed].filter(Boolean).join("\n");
     this.#attach(this.#early.splice(0));
     this.rooms.draw(room);
     this.#draw();
@@ -186,7 +207,23 @@ class Page {
   async #enter(room) {
     this.#disconnect();
     await this.refresh();
-    if (room === this.#room && !this.#events) this.#connect();
+    await painted();
+    if (room !== this.#room) return;
+    this.log.rate();
+    if (!this.#events) this.#connect();
+  }
+
+  /** After a sleep the connection may be dead without a word of it; and after midnight, days have other names. */
+  #tick() {
+    const slept = Date.now() - this.#ticked > SLEPT;
+    this.#ticked = Date.now();
+    if (this.#today !== new Date().toDateString()) {
+      this.#today = new Date().toDateString();
+      if (this.#room) this.#drawLog();
+    }
+    if (document.hidden) return;
+    if (slept) this.#connect();
+    this.#loadRooms();
   }
 
   async #loadRooms() {
@@ -394,16 +431,17 @@ class Page {
   }
 
   #introduce() {
-    const { name, role, ideas, may_write: mayWrite, console: mayOperate, provider } = this.#me;
+    const { name, role, ideas, may_write: mayWrite, console: mayOperate, signs_out: signsOut } = this.#me;
     const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
     const toDo = [
       ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
-      provider && { label: words.signOut, act: () => this.#signOut() },
+      { label: words.myData, act: () => location.assign("/me") },
+      signsOut && { label: words.signOut, act: () => this.#signOut() },
     ].filter(Boolean);
     showBanner(this.#me);
     byId("whoami").replaceChildren(
       h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who", onclick: (event) => openMenu(event.currentTarget, toDo) }, ...called),
+      h("button", { type: "button", class: "who", "aria-haspopup": "menu", "data-testid": "who", onclick: (event) => this.#menu(event.currentTarget, toDo) }, ...called),
       mayOperate ? h("a", { href: "/console", class: "ghost" }, icon("console"), words.console) : "");
     if (name !== role) byId("welcome-title").textContent = words.welcome(name); // the first owner is called "owner"
     byId("composer").hidden = !mayWrite;
@@ -429,6 +467,11 @@ class Page {
     }
   }
 
+  async #menu(opener, items) {
+    const { openMenu } = await part("menu");
+    openMenu(opener, items);
+  }
+
   async #signOut() {
     try {
       if (this.outbox.waiting && !confirm(words.signOutUnsent)) return;
@@ -443,7 +486,7 @@ class Page {
   }
 
   #notify(sentence) {
-    byId("notice").textContent = sentence;
+    byId("notice").replaceChildren(...coded(sentence));
     byId("notice").hidden = !sentence;
   }
 
@@ -469,8 +512,8 @@ class Page {
     byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     wide.addEventListener("change", () => this.#closeDrawer());
     addEventListener("keydown", (event) => this.#key(event));
-    byId("show-keys").addEventListener("click", showKeys);
-    byId("to-search").addEventListener("click", () => this.palette.open());
+    byId("show-keys").addEventListener("click", () => this.#showKeys());
+    byId("to-search").addEventListener("click", () => this.#find());
     byId("to-inbox").addEventListener("click", (event) => {
       event.preventDefault();
       this.#toInbox();
@@ -478,6 +521,7 @@ class Page {
     addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
+    addEventListener("focus", () => this.#refused && !this.#events && this.#look());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
   }
@@ -552,6 +596,7 @@ class Page {
     hasBegun(item.room);
     if (item.room !== this.#room) return;
     if (begins || !this.#events) this.#connect();
+    if (item.replaces) this.#loadRooms(); // its title may be that of the words that it replaces
     if (this.#entries.placeOf(signal_id) < 0) await this.refresh();
   }
 
@@ -636,7 +681,7 @@ class Page {
 
   #composerChanged() {
     text.style.height = "auto";
-    text.style.height = `${Math.min(text.scrollHeight, innerHeight * 0.4)}px`;
+    if (text.value) text.style.height = `${Math.min(text.scrollHeight, innerHeight * 0.4)}px`; // which has the page laid out
     this.#drawControls();
     this.#saveDraft();
   }
@@ -684,14 +729,30 @@ class Page {
     if (event.key === "Escape") return document.querySelector("dialog[open]") || this.#escape();
     if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      return this.palette.open();
+      return this.#find();
     }
     const writes = event.target.closest?.("input, textarea, select, button, summary, [contenteditable]"); // a letter is meant for what is in focus
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox() }[event.key];
+    const does = { "?": () => this.#showKeys(), "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox(), z: () => this.#takeBack() }[event.key];
     if (!does) return;
     event.preventDefault(); // else the letter would stand in what is in focus by then
     does();
+  }
+
+  async #find() {
+    const { Palette } = await part("palette");
+    this.palette ??= new Palette(() => this.#places(), (found) => this.#toEntry(found));
+    this.palette.open();
+  }
+
+  async #takeBack() {
+    const { takeBack } = await part("undo");
+    takeBack();
+  }
+
+  async #showKeys() {
+    const { showKeys } = await part("palette");
+    showKeys();
   }
 
   #toEntry({ room, entry }) {
@@ -769,14 +830,21 @@ class Page {
 
   /** The stream was refused, not cut: ask why. */
   async #look() {
+    clearTimeout(this.#reconnect);
     try {
       await this.#timeline(this.#room, { limit: FIRST });
+      if (byId("notice").textContent === this.#refused) this.#notify("");
+      this.#refused = "";
       this.#connect();
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      if (error.retry) return void (this.#reconnect = setTimeout(() => this.#look(), 2_000));
-      this.#connection(words.notConnected);
-      this.#notify(error.message);
+      if (!error.retry) {
+        this.#connection(words.notConnected);
+        this.#notify(error.message);
+        this.#refused = byId("notice").textContent;
+      }
+      const again = error.retry ? 2_000 : error.status === 401 ? SIGNED_IN_AGAIN : null; // in another tab of this browser, perhaps
+      if (again) this.#reconnect = setTimeout(() => this.#look(), again);
     }
   }
 
@@ -790,8 +858,9 @@ class Page {
     if (document.hidden) {
       this.#seen();
       this.quiet = setTimeout(() => this.#disconnect(), QUIET_AFTER);
-    } else if (!this.#events) {
-      this.#connect();
+    } else {
+      if (!this.#events) this.#connect();
+      this.#tick();
     }
   }
 }

@@ -17,6 +17,9 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A sentence with what stands in backticks as code. */
+export const coded = (sentence) => sentence.split("`").map((piece, number) => (number % 2 ? h("code", {}, piece) : piece));
+
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
@@ -139,4 +142,41 @@ export const storage = {
   },
 };
 
+const PART_EVERY = 3_000; // milliseconds
+const UNSEEN = 500; // milliseconds; a tab in the background draws nothing
+const after = []; // what waits for the next picture
+let unseen = 0;
+
+/** Do `work` once what was drawn until now is on screen: what nobody sees at once does not hold it up. */
+export function afterPaint(work) {
+  if (after.push(work) > 1) return;
+  requestAnimationFrame(() => setTimeout(doAfter));
+  unseen = setTimeout(doAfter, UNSEEN);
+}
+
+function doAfter() {
+  clearTimeout(unseen);
+  for (const work of after.splice(0)) work();
+}
+
+export const painted = () => new Promise(afterPaint);
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const parts = new Map(); // name -> promise
+
+/** A module that no first picture needs. Where Signalbox is away it comes once that is back: by another address, since browsers keep a failure. */
+export function part(name) {
+  if (!parts.has(name)) parts.set(name, coming(name));
+  return parts.get(name);
+}
+
+async function coming(name) {
+  for (let again = ""; ; again = `?${Date.now()}`) {
+    try {
+      return await import(`./${name}.js${again}`);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      await sleep(PART_EVERY);
+    }
+  }
+}

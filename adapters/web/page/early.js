@@ -5,7 +5,6 @@
 
 self.early = (() => {
   const ROOM = /^[a-z0-9]{6,32}$/;
-  const FRESH = "signalbox.fresh"; // in storage: conversations in which nothing is said yet
   const FIRST = 60; // entries that are read when a conversation opens: they fill any screen
 
   function roomInAddress() {
@@ -13,21 +12,13 @@ self.early = (() => {
     return ROOM.test(room) ? room : null;
   }
 
-  function isFresh(room) {
-    try {
-      return localStorage.getItem(FRESH)?.includes(`"${room}"`) ?? false;
-    } catch {
-      return false; // a browser that keeps nothing
-    }
-  }
-
   const ask = (path) => fetch(path, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(20_000) });
   const quietly = (asked) => (asked.catch(() => {}), asked); // whoever waits for it hears of it
   const room = roomInAddress();
-  const reads = room !== null && !isFresh(room);
+  const reads = room !== null && !history.state?.fresh; // in a new conversation is nothing to read
   const answer = reads ? quietly(ask(`/api/rooms/${room}/timeline?limit=${FIRST}`)) : null;
   const me = quietly(ask("/api/me"));
   const list = () => ask("/api/v1/rooms");
   const rooms = quietly((answer ?? me).then(list, list));
-  return { FIRST, FRESH, roomInAddress, me, timeline: reads ? { room, answer } : null, rooms };
+  return { FIRST, roomInAddress, me, timeline: reads ? { room, answer } : null, rooms };
 })();

@@ -1,7 +1,6 @@
 // Files: what is attached to the message being written, and the panel with all files of the conversation.
 
-import { byId, h, icon, newId, shortTime, sizeOf } from "./dom.js";
-import { enlarged } from "./lightbox.js";
+import { byId, h, icon, newId, part, shortTime, sizeOf } from "./dom.js";
 import { Failed, fileLink, request, upload } from "./net.js";
 import { isFresh } from "./rooms.js";
 import { words } from "./words.js";
@@ -179,5 +178,10 @@ function picture(room, file) {
   const link = h("a", { class: "picture", href: shown, target: "_blank", rel: "noopener", title: file.name, "data-testid": "picture" });
   const name = file.name.replace(PICTURE, "").replaceAll("-", " ");
   link.append(h("img", { src: shown, alt: name, loading: "lazy", onerror: () => link.replaceWith(chip(room, file)) }));
-  return enlarged(link);
+  link.addEventListener("click", (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return; // a tab of its own
+    event.preventDefault();
+    part("lightbox").then(({ enlarge }) => enlarge(link));
+  });
+  return link;
 }

@@ -4,9 +4,8 @@
 import { byId, h, icon, newId, shortTime, sleep, storage, timeOf } from "./dom.js";
 import { Actions, prose } from "./log.js";
 import { Failed, request } from "./net.js";
+import { INBOX } from "./rooms.js";
 import { words } from "./words.js";
-
-export const ADDRESS = "#/approvals";
 
 const LOOK_EVERY = 60_000; // milliseconds; what changes is told by the page's stream
 const LOOKS_APART = 500; // milliseconds between two looks that are told
@@ -23,12 +22,10 @@ const CARD = "[data-testid=inbox-card]";
 const ITEM = "[data-testid=inbox-card], [data-testid=inbox-closed]";
 const TYPED = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 
-export const isInbox = (hash) => hash === ADDRESS || hash.startsWith(`${ADDRESS}/`);
-
 /** The question that an address of the inbox names, or null. */
 export function questionIn(hash) {
   try {
-    return decodeURIComponent(hash.slice(ADDRESS.length + 1)) || null;
+    return decodeURIComponent(hash.slice(INBOX.length + 1)) || null;
   } catch {
     return null; // a link that was cut within a letter
   }
@@ -218,7 +215,7 @@ export class Inbox {
     const head = one.buttons.some(({ choice }) => choice === "approve") ? words.needsApproval : words.needsAnswer;
     const element = h("li", { class: "card open", tabindex: "0", "data-testid": "inbox-card", "data-approval": one.id, "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, this.#chooser(one), icon("hand"), h("span", {}, head),
-        one.room && h("span", { class: "inbox-room" }, `· ${one.room}`),
+        one.room && h("span", { class: "inbox-room" }, one.room),
         one.effect === "danger" && h("span", { class: "danger" }, words.danger),
         h("time", { datetime: one.asked_at }, shortTime(one.asked_at))),
       one.html ? prose(one) : h("p", {}, words.onlyThere(one)),
@@ -231,7 +228,7 @@ export class Inbox {
     const told = words.inboxClosed[one.state] ?? words.inboxClosed.void;
     const element = h("li", { class: "card inbox-closed", tabindex: "0", "data-testid": "inbox-closed", "data-approval": one.id, "data-mark": MARKS[one.state], "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, icon(one.state === "denied" ? "close" : "check"), h("span", {}, told(one)),
-        one.room && h("span", { class: "inbox-room" }, `· ${one.room}`), one.at && timeOf(one.at)),
+        one.room && h("span", { class: "inbox-room" }, one.room), one.at && timeOf(one.at)),
       h("p", {}, h("code", {}, one.tool), one.reason && ` ${words.because(one.reason)}`),
       one.html && h("details", {}, h("summary", {}, words.whatWasAsked), prose(one)));
     this.#looking.observe(element);

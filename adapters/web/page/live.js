@@ -1,9 +1,10 @@
 // What the agent is doing right now. Nothing here lasts: the timeline has what does.
 
-import { byId, h, icon } from "./dom.js";
+import { byId, h, icon, part } from "./dom.js";
 import { prose } from "./log.js";
-import { formatted } from "./preview.js";
 import { words } from "./words.js";
+
+let preview = null; // how a text is formatted while it is written, with the first one
 
 export class Live {
   #element = byId("live");
@@ -110,7 +111,8 @@ export class Live {
   }
 
   #preview() {
-    const html = formatted(this.#text);
+    if (!preview) part("preview").then((read) => (preview = read, this.#draw()));
+    const html = preview?.formatted(this.#text) ?? null;
     return html === null ? h("p", {}, this.#text) : prose({ html });
   }
 

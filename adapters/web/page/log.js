@@ -2,8 +2,7 @@
 // is new, a text selection survives, an open form keeps its words.
 
 import { branched, offers } from "./branches.js";
-import { colour } from "./code.js";
-import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
+import { byId, coded, copyText, dayOf, h, icon, part, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
@@ -55,6 +54,11 @@ export class Log {
     this.#ratings.enter(room);
   }
 
+  /** What the person thought of the answers, once those are on screen. */
+  rate() {
+    this.#ratings.load();
+  }
+
   #scrolled() {
     this.#following = this.atEnd;
     if (this.#following) this.#jump.hidden = true;
@@ -68,11 +72,11 @@ export class Log {
 
   /** Whether the newest message is in view. */
   get atEnd() {
-    return this.#toNewest && this.#below < NEAR;
+    return this.#toNewest && (this.#drawn.size === 0 || this.#below < NEAR); // the second has the page laid out
   }
 
   toEnd() {
-    this.#scroll.scrollTop = this.#scroll.scrollHeight;
+    if (this.#drawn.size > 0) this.#scroll.scrollTop = this.#scroll.scrollHeight;
     this.#following = true;
     this.#jump.hidden = true;
   }
@@ -187,7 +191,7 @@ export class Log {
 
   #agent(entry, again) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
-      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
+      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited), entry.schedule && h("span", { class: "of-schedule", "data-testid": "of-schedule" }, words.ofSchedule(entry.schedule))),
       workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
   }
 
@@ -223,7 +227,7 @@ export class Log {
       h("p", { class: "meta" },
         h("span", { role: item.state === "failed" ? "alert" : null },
           item.state === "failed" ? icon("alert") : h("span", { class: "spinner", "aria-hidden": "true" }),
-          status, item.state !== "sending" && item.error ? ` ${item.error}` : ""),
+          status, ...(item.state !== "sending" && item.error ? coded(` ${item.error}`) : [])),
         item.state === "waiting" && button(words.tryNow, () => this.#actions.retry(item.id)),
         item.state === "failed" && button(words.tryAgain, () => this.#actions.retry(item.id)),
         item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),
@@ -380,5 +384,5 @@ function frameCode(block) {
   block.replaceWith(frame);
   block.tabIndex = 0; // so that the keyboard can scroll it
   frame.append(block);
-  colour(block);
+  if (block.dataset.info) part("code").then(({ colour }) => colour(block));
 }

@@ -81,9 +81,10 @@ export class Notifications {
   }
 
   #draw(trouble = "") {
+    this.#box.hidden = !this.#terms.on;
+    if (!this.#terms.on) return;
     const blocked = isAble() && Notification.permission === "denied";
     const why = trouble || this.#terms.trouble || (isAble() ? blocked && words.notify.blocked : words.notify.unable);
-    this.#box.hidden = !this.#terms.on;
     this.#button.hidden = Boolean(why) && !trouble;
     this.#button.textContent = this.#subscription ? words.notify.turnOff : words.notify.turnOn;
     this.#said.textContent = why || (this.#subscription ? words.notify.isOn : "");

@@ -24,9 +24,6 @@ export class Outbox {
     this.#changed = onChange;
     this.#accepted = onAccepted;
     this.#items = storage.get(this.#key, []).map((item) => (item.state === "failed" ? item : { ...item, state: "sending" }));
-    addEventListener("storage", (event) => {
-      if (event.key === this.#key) this.#merge();
-    });
   }
 
   of(room) {
@@ -59,6 +56,12 @@ export class Outbox {
   remove(id) {
     this.#items = this.#items.filter((item) => item.id !== id);
     this.#save();
+  }
+
+  /** Take in what other tabs keep here: with the first messages on screen, since a browser takes its time to agree. */
+  listen() {
+    addEventListener("storage", (event) => event.key === this.#key && this.#merge());
+    this.#merge();
   }
 
   /** Send what waits, and try at once what was waiting for a better moment. */

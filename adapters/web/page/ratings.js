@@ -17,9 +17,13 @@ export class Ratings {
     this.#mayWrite = mayWrite;
   }
 
-  async enter(room) {
+  enter(room) {
     this.#room = room;
     this.#marks.clear();
+  }
+
+  async load() {
+    const room = this.#room;
     if (!this.#mayWrite || isFresh(room)) return; // no thumbs are shown, or there is nothing to rate yet
     try {
       const { ratings } = await request(`/api/rooms/${room}/feedback`);

@@ -1,15 +1,13 @@
 // The list of conversations.
 
-import { byId, dayOf, h, icon, newId, shortTime, storage } from "./dom.js";
-import { asked, openMenu } from "./menu.js";
+import { byId, dayOf, h, icon, newId, part, shortTime, storage } from "./dom.js";
 import { Failed, request, roomOf } from "./net.js";
-import { offerUndo } from "./undo.js";
 import { words } from "./words.js";
 
-const UNDO_WITHIN = 10_000; // milliseconds; the server waits a little longer
+const UNDO_WITHIN = 30_000; // milliseconds, twice as long for whoever stays at the line; the server waits a little longer
 
 // Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
-const { FRESH } = self.early;
+const FRESH = "signalbox.fresh";
 const FRESH_KEPT = 20;
 
 export function newRoom() {
@@ -22,10 +20,14 @@ export const isFresh = (room) => storage.get(FRESH, []).includes(room);
 
 export function hasBegun(room) {
   storage.set(FRESH, storage.get(FRESH, []).filter((one) => one !== room));
+  if (roomInAddress() === room) history.replaceState(null, "");
 }
 
 /** The conversation that the address names, or null. */
 export const { roomInAddress } = self.early;
+
+/** Put a conversation into the address. A new one is marked there: a page that is loaded anew knows it before any storage is read. */
+export const intoAddress = (room) => history.pushState(isFresh(room) ? { fresh: true } : null, "", `#${room}`);
 
 /** The message that the address points to, or null. */
 export function entryInAddress() {
@@ -35,6 +37,9 @@ export function entryInAddress() {
     return null; // a link that was cut within a letter
   }
 }
+
+export const INBOX = "#/approvals"; // the address of what waits for the person
+export const isInbox = (hash) => hash === INBOX || hash.startsWith(`${INBOX}/`);
 
 export class Rooms {
   #list = byId("rooms");
@@ -104,7 +109,7 @@ export class Rooms {
   }
 
   draw(current) {
-    const shape = JSON.stringify([current, this.#rooms]);
+    const shape = JSON.stringify([current, this.#rooms, new Date().toDateString()]);
     if (shape === this.#drawn) return; // a redraw would take the focus from an item
     this.#drawn = shape;
     const focused = this.#list.contains(document.activeElement) ? document.activeElement.hash : null;
@@ -137,7 +142,8 @@ export class Rooms {
   }
 
   /** What one may do with a conversation in the list. */
-  #menu(opener, room) {
+  async #menu(opener, room) {
+    const { openMenu } = await part("menu");
     const does = (label, mark) => ({ label, act: () => this.#mark(room, mark) });
     openMenu(opener, [
       { label: words.rename, act: () => this.#rename(room) },
@@ -168,6 +174,7 @@ export class Rooms {
     const wasOpen = room.id === this.#current;
     await this.load(this.#current);
     if (wasOpen) this.#open(this.newest ?? newRoom());
+    const { offerUndo } = await part("undo");
     offerUndo(words.deleted, UNDO_WITHIN, () => this.#restore(room, wasOpen));
   }
 
@@ -189,6 +196,7 @@ export class Rooms {
   }
 
   async #rename(room) {
+    const { asked } = await part("menu");
     const title = await asked(words.nameOf, room.title);
     if (title !== null) await this.#mark(room, { title });
   }

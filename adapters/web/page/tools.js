@@ -1,6 +1,6 @@
 // What a person may do with a message: copy it, quote it, keep a link to it; have the newest answered anew, or edit it.
 
-import { copyText, h, icon, sleep } from "./dom.js";
+import { afterPaint, copyText, h, icon, sleep } from "./dom.js";
 import { words } from "./words.js";
 
 const SHOWN = 1_600; // milliseconds that "Copied" stands
@@ -9,12 +9,15 @@ const SHOWN = 1_600; // milliseconds that "Copied" stands
 export function toolsOf(entry, room, { quote, again, rewrite }, { retry, edit } = {}) {
   const text = entry.markdown ?? entry.text ?? "";
   const link = `${location.origin}${location.pathname}#${room}/${encodeURIComponent(entry.id)}`;
-  return h("div", { class: "tools", role: "group", "aria-label": words.tools },
+  const row = h("div", { class: "tools", role: "group", "aria-label": words.tools });
+  afterPaint(() => row.append(...[
     text && copier("copy", words.copyMessage, text),
     text && quote && button("quote", words.quote, () => quote(quoted(text))),
     copier("link", words.copyLink, link),
     edit && button("edit", words.editMessage, () => rewrite(entry)),
-    retry && edit && button("again", words.retryWhy, () => again(entry)));
+    retry && edit && button("again", words.retryWhy, () => again(entry)),
+  ].filter(Boolean))); // they show when somebody points at the message
+  return row;
 }
 
 /** Each line marked as quoted, and an empty one beneath to write on. */

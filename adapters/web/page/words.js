@@ -47,6 +47,7 @@ export const words = {
   you: t("You, "),
   sent: t("Sent"),
   edited: t("edited"),
+  ofSchedule: (name) => t("from the schedule \"{name}\"", { name }),
   saidAgain: { again: t("asked again"), edited: t("edited") },
   retry: t("Try again"),
   retryWhy: t("Answer this anew"),
@@ -79,6 +80,9 @@ export const words = {
   gone: t("That message can't be shown: it's gone."),
   openInTab: t("Open in a tab"),
   closePicture: t("Close the picture"),
+  previousPicture: t("Previous picture"),
+  nextPicture: t("Next picture"),
+  pictureOf: (name, number, all) => t("{name} ({number} of {all})", { name, number: count(number), all: count(all) }),
 
   // going places
   foundIn: (who, title) => (who ? t("{who}, in {title}", { who, title }) : title),
@@ -90,6 +94,7 @@ export const words = {
       [["Shift", "Enter"], t("Begin a new line")],
       [["Ctrl", "K"], t("Go to a conversation or page (⌘ K on a Mac)")],
       [["N"], t("New conversation")],
+      [["Z"], t("Take back a deletion, while its line stands")],
       [["I"], t("Approvals that wait for you")],
       [["A"], t("Approve the card in focus, in Approvals")],
       [["D"], t("Deny the card in focus, in Approvals")],
@@ -145,6 +150,7 @@ export const words = {
   denyWithReason: t("Deny with a reason…"),
   cancel: t("Cancel"),
   signOut: t("Sign out"),
+  myData: t("My data"),
   roles: { owner: t("owner"), operator: t("operator"), user: t("user"), viewer: t("viewer") },
   signOutUnsent: t("Some messages aren't sent yet. If you sign out now, they're lost. Sign out?"),
   sendingAnswer: t("Sending your answer…"),

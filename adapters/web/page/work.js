@@ -25,7 +25,8 @@ export function workOf(entry, room) {
 }
 
 function pieces({ ran, thoughts }) {
-  const thought = thoughts.map((text) => h("details", {}, h("summary", {}, words.thought), h("p", { class: "said" }, text)));
+  const told = (text) => h("p", { class: "said" }, text);
+  const thought = ran.length === 0 ? thoughts.map(told) : thoughts.map((text) => h("details", {}, h("summary", {}, words.thought), told(text)));
   const calls = ran.map((one) => h("details", { "data-testid": "ran" },
     h("summary", {}, h("strong", {}, one.tool), " ", h("span", {}, words.seconds(one.seconds))),
     block(one.arguments), one.result && block(one.result)));

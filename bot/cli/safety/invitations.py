@@ -17,7 +17,13 @@ INVITATION_COLUMNS: Final = {
     "made_by": "Made by",
     "joined": "Who joined",
 }
-SESSION_COLUMNS: Final = {"id": "Browser", "issuer": "Signed in at", "since": "Since"}
+SESSION_COLUMNS: Final = {
+    "id": "Id",
+    "browser": "Browser",
+    "issuer": "Signed in at",
+    "since": "Since",
+    "seen": "Last seen",
+}
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 Identity = Annotated[str, typer.Argument(metavar="IDENTITY", help="As `people pending` lists it: telegram:1001.")]
 
@@ -95,12 +101,12 @@ def turn_away(context: typer.Context, identity: Identity, config: ConfigFile = N
 
 
 def sessions(context: typer.Context, name: Name, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List the browsers in which a person is signed in by a provider. Those of a link end with `people sign-out`."""
+    """List the browsers in which a person is signed in, by their link or by a provider."""
     rows = ask_operator(settings_of(context, config), lambda api: api.sessions(name))
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, SESSION_COLUMNS, empty=f"{name} isn't signed in by a provider.")
+        show_rows(rows, SESSION_COLUMNS, empty=f"{name} isn't signed in in any browser.")
 
 
 def end_session(

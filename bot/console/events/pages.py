@@ -110,12 +110,18 @@ def _told_as(identity: str) -> tuple[str, str]:
     return identity, identity.partition(":")[2]
 
 
+def _who(who: str, names: Mapping[str, str]) -> str:
+    """By name; what a run did, an agent did: its trace has more."""
+    named = names.get(who, who)
+    return say("an agent") if ID_OF_ROW.fullmatch(named) else legible(named) or "-"
+
+
 def _event(row: View, names: Mapping[str, str]) -> tuple[str, ...]:
     return (
         str(row["number"]),
         moment(row["at"]),
         tag("code", row["event"]),
-        legible(names.get(row["who"], row["who"])) or "-",
+        _who(row["who"], names),
         where(row) if row["room"] else "-",
         _details(row, names),
     )

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
+from bot.console.health.nodes import nodes_part
 from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, moment, nothing, page
 from bot.http.event_stream import LOG_STREAM
@@ -37,7 +38,7 @@ FULL: Final = marked("Only the last few thousand lines are kept in memory. The l
 
 
 async def health(_request: web.Request, do: Operations) -> Html:
-    told = await do.doctor()
+    told, members = await do.doctor(), await do.nodes()
     return page(
         say("Health"),
         HEALTH_PLACE,
@@ -51,6 +52,7 @@ async def health(_request: web.Request, do: Operations) -> Html:
             data_meanwhile=say(DOCTOR_LOOKS),
         ),
         *_findings(told["findings"]),
+        *nodes_part(members),
         tag("h2", say("Support bundle")),
         tag("p", say(BUNDLE_WORDS)),
         tag("p", tag("a", say("Download a support bundle"), href="/console/support.zip", download=True)),

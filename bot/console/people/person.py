@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table
 from bot.console.people.pages import PEOPLE_PLACE, choice, place_of, role_option
-from bot.operator.access.forgetting import OUTSIDE
+from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, OUTSIDE
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.people import NOBODY_NAMED
@@ -56,18 +56,30 @@ async def person(request: web.Request, do: Operations) -> Html:
         PEOPLE_PLACE,
         tag("p", tag("a", say("All people"), href=PEOPLE_PLACE)),
         about,
-        tag("h2", say("Signed in by a provider")),
+        tag("h2", say("Signed in")),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
-        *(_changes(row, others) if is_owner else ()),
+        *(_changes(row, others, await _asked(do, name)) if is_owner else ()),
     )
 
 
 def _sessions(row: View, sessions: list[View], *, is_owner: bool) -> Html:
     if not sessions:
-        return nothing(say("{name} isn't signed in by a provider.", name=row["name"]))
-    heads = (marked("Signed in at"), marked("Since"), *([marked("Change")] if is_owner else []))
+        return nothing(say("{name} isn't signed in in any browser.", name=row["name"]))
+    heads = (
+        marked("Browser"),
+        marked("Signed in by"),
+        marked("Since"),
+        marked("Last seen"),
+        *([marked("Change")] if is_owner else []),
+    )
     lines = (
-        (one["issuer"], moment(one["since"]), *([_end_session(row["name"], one)] if is_owner else []))
+        (
+            one["browser"] or say("Unknown browser"),
+            one["issuer"] or say("a link"),
+            moment(one["since"]),
+            moment(one["seen"]),
+            *([_end_session(row["name"], one)] if is_owner else []),
+        )
         for one in sessions
     )
     return table(say("Browsers"), heads, lines)
@@ -80,7 +92,13 @@ def _end_session(name: str, one: View) -> Html:
     )
 
 
-def _changes(row: View, others: list[View]) -> list[Html]:
+async def _asked(do: Operations, name: str) -> str | None:
+    """Time at which they asked to be forgotten, if they did."""
+    rows = await do.audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
+    return next((row["at"] for row in rows if row["about"] == name), None)
+
+
+def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:
     name = row["name"]
     roles = (role_option(role, chosen=row["role"]) for role in Role)
     new = tag("input", **_field("new", say("New name")), maxlength=NAME_CHARS, required=True)
@@ -109,11 +127,11 @@ def _changes(row: View, others: list[View]) -> list[Html]:
             say(EXPORT_WORDS),
             tag("a", say("Download all about {name}", name=name), href=f"{place_of(name)}/data.zip", download=True),
         ),
-        *_endings(name),
+        *_endings(name, asked_at),
     ]
 
 
-def _endings(name: str) -> list[Html]:
+def _endings(name: str, asked_at: str | None) -> list[Html]:
     """Ways to take somebody away, the last for good."""
     once_more = tag(
         "input", **_field("confirm", say("Write {name} once more", name=name)), maxlength=NAME_CHARS, required=True
@@ -133,6 +151,7 @@ def _endings(name: str) -> list[Html]:
         _part(
             say("Forget for good"),
             say(FORGET_WORDS),
+            tag("p", say("{name} asked for it.", name=name), " ", moment(asked_at)) if asked_at else None,
             tag("ul", *(tag("li", say(place)) for place in OUTSIDE)),
             _change(
                 name,
@@ -146,7 +165,7 @@ def _endings(name: str) -> list[Html]:
     ]
 
 
-def _part(title: str, words: str | None, *content: Html) -> Html:
+def _part(title: str, words: str | None, *content: Html | None) -> Html:
     told = tag("p", words, class_="faint") if words else None
     return tag("section", tag("h3", title), told, *content, class_="changes")
 

@@ -206,10 +206,7 @@ def _past(one: View) -> Sequence[str]:
 
 
 def _took(one: View) -> str:
-    if not (one["started_at"] and one["ended_at"]):
-        return "-"
-    began, ended = (datetime.fromisoformat(one[name]) for name in ("started_at", "ended_at"))
-    return lasting((ended - began).total_seconds())
+    return "-" if one["seconds"] is None else lasting(one["seconds"])
 
 
 def _posts(one: View) -> Html | str:

@@ -13,9 +13,8 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.contract import Role
-from runtime.markup.moments import several
 from runtime.text.glyphs import legible
-from runtime.text.words import marked, say
+from runtime.text.words import marked, say, several
 
 SKILLS_PLACE: Final = "/console/skills"
 SKILL_HEADS: Final = (
@@ -27,6 +26,12 @@ SKILL_HEADS: Final = (
     marked("From"),
     marked("Actions"),
 )
+SOURCES: Final[View] = {
+    "shipped": marked("shipped"),
+    "user": marked("your folder"),
+    "settings": marked("a folder of the settings"),
+    "agent": marked("an agent's folder"),
+}
 WAITING_SKILLS: Final = marked("Waiting for an owner")
 NO_SKILLS: Final = marked("No skills are here. Add one with ")
 
@@ -87,9 +92,13 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
         tag("div", badge(row["standing"]), tag("p", legible(row["state"]), class_="faint")),
         legible(row["description"]),
         _brings(row),
-        ", ".join(row["agents"]) or "none",
-        tag("div", row["source"], tag("p", breaking(legible(row["folder"])), class_="faint")),
-        tag("div", *actions),
+        ", ".join(row["agents"]) or say("none"),
+        tag(
+            "div",
+            say(str(SOURCES.get(row["source"], row["source"]))),
+            tag("p", breaking(legible(row["folder"])), class_="faint"),
+        ),
+        tag("div", *actions) if actions else Html(""),
     )
 
 

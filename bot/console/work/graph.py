@@ -18,6 +18,7 @@ GAP_ACROSS: Final = 46
 GAP_DOWN: Final = 18
 GRAPH_MARGIN: Final = 6
 NAME_CHARS: Final = 18
+ABOUT_CHARS: Final = 26
 UNKNOWN_STATE: Final = "pending"
 """How a step of a workflow looks that was not begun."""
 
@@ -78,10 +79,16 @@ def _box(box: Box) -> Html:
     middle = str(box.x + BOX_WIDTH // 2)
     return tag(
         "g",
-        tag("title", f"{step['name']}: {say(state)}"),
+        tag("title", f"{step['name']}: {kind_words(step['kind'])}, {say(state)}"),
         tag("rect", x=str(box.x), y=str(box.y), width=str(BOX_WIDTH), height=str(BOX_HEIGHT), rx="8"),
         tag("text", f"{clip(legible(step['name']), NAME_CHARS)}{count}", x=middle, y=str(box.y + 19)),
-        tag("text", f"{kind_words(step['kind'])} · {say(state)}", x=middle, y=str(box.y + 35), class_="faint"),
+        tag(
+            "text",
+            clip(f"{kind_words(step['kind'])} · {say(state)}", ABOUT_CHARS),
+            x=middle,
+            y=str(box.y + 35),
+            class_="faint",
+        ),
         class_=f"step {state}",
     )
 

@@ -18,10 +18,11 @@ from bot.doctor.machine.place import size
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from runtime.contract import Finding, Level
 from runtime.errors import StoreError
-from runtime.store.schema import REVISION
+from runtime.store.schema import CONTRACTS, REVISION
 from runtime.store.sql.full_text import trigram_statements
 from runtime.store.sql.sqlite import explain
-from runtime.store.upgrade import CURRENT
+from runtime.store.upgrade import CONTRACTS_MADE, CURRENT
+from runtime.store.window import is_newer
 
 LONGEST_LOOK: Final = timedelta(seconds=15)  # for the check of all pages; a large database is not read to its end
 LONG_LOG: Final = 256 << 20  # bytes
@@ -97,13 +98,16 @@ def _revision(database: sqlite3.Connection) -> str:
     return str(row[0]) if row else ""
 
 
-def _of_revision(revision: str) -> Finding:
+def _of_revision(revision: str, *, server: bool = False, contracts: Sequence[str] = ()) -> Finding:
     if revision == REVISION:
         return fine("store.revision", f"its schema is up to date ({revision})")
     if not revision or revision < REVISION:
         return fine(
             "store.revision", f"its schema will be upgraded at the next start ({revision or 'none'} to {REVISION})"
         )
+    if server and is_newer(revision) and not set(contracts) - set(CONTRACTS):
+        what = f"its schema ({revision}) is newer than this program's ({REVISION}), which still works on it"
+        return warning("store.revision", what, "A newer node upgraded it.", "upgrade this one too")
     why = "It was written by a newer Signalbox; this one does not touch it."
     return fault("store.revision", f"its schema is {revision}", why, "install the newer version, or restore a backup")
 
@@ -146,7 +150,7 @@ async def _server(url: str) -> Sequence[Finding]:
         async with pool.acquire() as connection:
             return [
                 _of_server(connection),
-                _of_revision(await _server_revision(connection)),
+                await _of_server_revision(connection),
                 await _latency(connection),
                 *await _letters(connection),
             ]
@@ -171,6 +175,13 @@ def _of_server(connection: Any) -> Finding:
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
     return warning("store.reachable", words, "It's no longer maintained.", "upgrade it to 13 or newer")
+
+
+async def _of_server_revision(connection: Any) -> Finding:
+    revision, made = await _server_revision(connection), []
+    if await connection.fetchval("SELECT to_regclass('schema_contracts')"):
+        made = [row[0] for row in await connection.fetch(CONTRACTS_MADE)]
+    return _of_revision(revision, server=True, contracts=made)
 
 
 async def _server_revision(connection: Any) -> str:

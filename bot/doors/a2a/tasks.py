@@ -15,7 +15,7 @@ from bot.doors.conversing import Conversing, Wanted
 from bot.doors.rooms import OWN_ROOM
 from bot.operator.context import OperatorContext
 from runtime.contract import INBOX, FileRef, SignalId
-from runtime.contract.filenames import clean_name
+from runtime.contract.media.filenames import clean_name
 from runtime.domain.ids import digest
 from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal

@@ -122,7 +122,7 @@ class ConversationDoors:
         text = without_marks(one.text, words) if one.author is Author.AGENT else one.text
         told = FoundView(
             room=self._context.named(one.address),
-            title=visible(title, one_line=True),
+            title=title,
             id=one.id,
             author=str(one.author),
             name=visible(one.name, one_line=True),

@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any, Protocol
 
+from bot.operator.views import View
 from runtime.contract import Address
 from runtime.workspace.workspaces import WorkspaceFolders
 
-if TYPE_CHECKING:
-    from bot.operator.api import OperatorApi
+
+class Exports(Protocol):
+    """The rows of one person, a page of a table at a time."""
+
+    async def export_person(self, name: str) -> View: ...
+    async def export_page(self, name: str, fields: Mapping[str, Any]) -> View: ...
 
 
-async def export_to(file: IO[bytes], api: OperatorApi, folders: Sequence[WorkspaceFolders], name: str) -> int:
+async def export_to(file: IO[bytes], api: Exports, folders: Sequence[WorkspaceFolders], name: str) -> int:
     """Write all that is kept of somebody; the number of rows. The audit notes who asked for it. Errors: Refusal."""
     plan = await api.export_person(name)
     count = 0
@@ -28,7 +33,7 @@ async def export_to(file: IO[bytes], api: OperatorApi, folders: Sequence[Workspa
     return count
 
 
-async def _table(api: OperatorApi, archive: zipfile.ZipFile, name: str, table: str) -> int:
+async def _table(api: Exports, archive: zipfile.ZipFile, name: str, table: str) -> int:
     """One table, a page at a time. A table without such rows has no file."""
     after, count = None, 0
     with ExitStack() as opened:
@@ -45,11 +50,11 @@ async def _table(api: OperatorApi, archive: zipfile.ZipFile, name: str, table: s
 
 
 def _add_files(archive: zipfile.ZipFile, folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> None:
-    for own, path in _files(folders, rooms):
+    for own, path in files_of(folders, rooms):
         archive.write(path, f"files/{path.relative_to(own.root)}")
 
 
-def _files(folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> Iterator[tuple[WorkspaceFolders, Path]]:
+def files_of(folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> Iterator[tuple[WorkspaceFolders, Path]]:
     """Files of rooms that are theirs alone; links are left out."""
     for own in folders:
         for room in rooms:

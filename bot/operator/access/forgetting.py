@@ -11,6 +11,7 @@ from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.people import IN_SETTINGS, NOBODY_NAMED, done
 from bot.operator.views import View
+from bot.operator.views import at as moment_of
 from runtime.contract import PEOPLE, Role
 from runtime.domain.forgetting.person import Needles
 from runtime.forgetting.forgetter import STAGES, Forgetter
@@ -22,6 +23,9 @@ from runtime.text.words import listed, marked, say
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
+ASKED_KIND: Final = "forgetting asked"
+ASKED_LOOKED_AT: Final = 200
+"""Rows of the audit in which a wish to be forgotten is looked for."""
 OUTSIDE: Final = (
     marked("messages on the chat platforms: delete them there"),
     marked("backups made so far: a restore leaves this person out, but their files still have them"),
@@ -38,10 +42,11 @@ UNANSWERED: Final = marked(
 
 @dataclass(frozen=True, slots=True)
 class ForgetOperations:
-    """Forgetting and export, for one owner."""
+    """Forgetting and export, for one owner; `own`: the export of whoever asks, for themselves."""
 
     context: OperatorContext
     actor: Actor
+    own: bool = False
 
     async def preview(self, name: str) -> View:
         """Tell what would become of somebody, and change nothing. Errors: Refusal for one who can't be forgotten."""
@@ -51,6 +56,7 @@ class ForgetOperations:
             "name": name,
             "identities": sorted(one for one in needles.ids if one != needles.person),
             "rooms": len(needles.rooms),
+            "asked_at": await self.asked_at(name),
             "also_called": sorted({*needles.names} - {name}),
             "outside": [*map(say, OUTSIDE)],
             "told": say(
@@ -91,6 +97,11 @@ class ForgetOperations:
         if owners == [name]:
             done(Unmoved.LAST_OWNER, name)
 
+    async def asked_at(self, name: str) -> str | None:
+        """Time at which they asked for it themselves, if they did."""
+        rows = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
+        return next((moment_of(row.at) for row in rows if row.subject == name), None)
+
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""
         left = await self.context.store.forgettings.unanswerable(self.context.rights())
@@ -124,7 +135,7 @@ class ForgetOperations:
             raise Refusal(400, "`after` must be a key of the table, or null.")
         key = None if after is None else tuple(after)
         page = await self.context.store.forgettings.export_page(
-            table, key, await self._known(name), limit=EXPORT_PAGE_ROWS
+            table, key, await self._known(name), limit=EXPORT_PAGE_ROWS, own=self.own
         )
         return {"rows": [{**row} for row in page.rows], "after": page.after and [*page.after]}
 

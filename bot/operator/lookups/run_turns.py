@@ -32,7 +32,7 @@ OPEN_STATES: Final = (RunState.RUNNING, RunState.PARKED, RunState.READY)
 RUN_OVER: Final = marked("This run is over already.")
 STILL_AT_WORK: Final = marked("It isn't over yet. Stop it first, or wait for its end.")
 ASKED_BY_A_PERSON: Final = marked(
-    "{who} asked for it in a message. Only they can ask again: on the page with “Send again” beneath it."
+    "{who} asked for it in a message. Only they can ask again: on the page with “Try again” beneath it."
 )
 HANDED_ON: Final = marked("Another run handed this work on, and got its answer. Run that one again.")
 WORKED_ON_A_TASK: Final = marked("It worked on a task. The page of tasks starts that again.")

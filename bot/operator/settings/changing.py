@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,19 +16,18 @@ from bot.operator.settings.live import LiveSettings
 from bot.operator.settings.outcomes import changed_outcomes
 from bot.operator.settings.reading import against_writing, live_of, takes_effect, text_of
 from bot.operator.views import View
-from bot.settings.editing.diffs import holds_secret, unified
-from bot.settings.editing.documents import Add, Change, Move, Put, Remove, changed
+from bot.settings.editing.diffs import unified
+from bot.settings.editing.documents import Change, changed
 from bot.settings.editing.edits import Edit, EditVerb, Fault, changes_of
 from bot.settings.editing.file import FileChanged, SettingsText, replace_file
 from bot.settings.editing.guards import Editor, objections, widened
-from bot.settings.editing.values import shown_toml
+from bot.settings.editing.wording import change_words
 from bot.settings.settings import Settings
-from bot.settings.sources import value_at
 from runtime.contract import Role
 from runtime.errors import ConfigError, StoreError
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
-from runtime.text.glyphs import clip, visible
+from runtime.text.glyphs import visible
 from runtime.text.words import marked, say
 
 log = structlog.get_logger("settings")
@@ -39,6 +37,7 @@ CHANGED_MEANWHILE: Final = marked(
     "{file} was changed since you opened this. Nothing was saved, and what you typed is still here. Look at the new change below, "
     "then save again."
 )
+BY_COMMAND_ALONE: Final = marked("Only a command on the machine that runs Signalbox does this.")
 NOTHING_NEW: Final = marked("The file says that already.")
 ACCEPT: Final = marked("This lets people do more than now. Say that you want it, then save again.")
 UNDONE: Final = marked("The settings were not taken over, so the file is as it was: {why}")
@@ -47,7 +46,6 @@ NOT_PUT_BACK: Final = marked(
 )
 SAVED: Final = marked("Saved.")
 FAULT: Final = re.compile(r'^\s+(?P<name>[a-z][\w.\[\]]*)(?: \("[^"]*"\))?: (?P<words>.*)$')
-VALUE_SHOWN_MAX_CHARS: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,24 @@ class ChangesApi(PartialApi):
         if trial.widened and fields.get("accept") != "yes":
             raise Refusal(422, "\n".join([say(ACCEPT), *trial.widened]))
         return await self._written(live, trial)
+
+    async def settings_edited(self, fields: Mapping[str, Any]) -> View:
+        """Note that a command of this machine is about to change the file, or, with `undone`, that it was put back.
+
+        Errors: Refusal 403 for a browser, which has no file.
+        """
+        if not self.actor.hand:
+            raise Refusal(403, BY_COMMAND_ALONE)
+        names, details, undone = (str(fields.get(key, "")) for key in ("names", "details", "undone"))
+        live = self._context.live_settings
+        if undone:
+            await self._note_undone(names, self._context.door().clean(undone, Gate.HANDED_ON))
+        else:
+            cleaned = self._context.door().clean(details, Gate.HANDED_ON)
+            await self._store.cluster.note_fact("settings changed", self.actor.name, names, cleaned)
+            if live is not None:
+                await self._tell(live, names, cleaned, str(fields.get("digest", "")))
+        return {"is_at_work": live is not None and live.is_at_work}
 
     async def write(self, live: LiveSettings, changes: Sequence[Change]) -> View:
         """Write changes that Signalbox itself has made up, such as an account whose tokens were just checked. Errors: Refusal."""
@@ -159,7 +175,8 @@ class ChangesApi(PartialApi):
     async def _written(self, live: LiveSettings, trial: Trial) -> View:
         if not trial.changes or trial.fresh == trial.text.text:
             raise Refusal(422, NOTHING_NEW)
-        words = "; ".join(self._in_words(change, trial) for change in trial.changes)
+        said = tomllib.loads(trial.text.text)
+        words = "; ".join(change_words(change, said, self._context.mask) for change in trial.changes)
         details = self._context.door().clean(words, Gate.HANDED_ON)
         names = ", ".join(change.name for change in trial.changes)
         await self._store.cluster.note_fact("settings changed", self.actor.name, names, details)
@@ -206,30 +223,6 @@ class ChangesApi(PartialApi):
             await live.tell(f"settings:{digest}:{self._context.new_id()}", text)
         except Exception:
             log.exception("operators were not told of changed settings", names=names)
-
-    def _in_words(self, change: Change, trial: Trial) -> str:
-        """A change for the audit: with both values, without secrets; long ones by their digest."""
-        said = tomllib.loads(trial.text.text)
-        match change:
-            case Put(name, value):
-                return f"{name}: {self._short(name, value_at(said, name))} to {self._short(name, value)}"
-            case Add(name, table):
-                return f"{name}: added {self._short(name, table)}"
-            case Remove(name):
-                return f"{name}: removed {self._short(name, value_at(said, name))}"
-            case Move(name, by):
-                return f"{name}: one place {'up' if by < 0 else 'down'}"
-
-    def _short(self, name: str, value: object) -> str:
-        if value is None:
-            return "the default"
-        if holds_secret(name):
-            return "a secret"
-        text = shown_toml(value)
-        shown = visible(self._context.mask(text), one_line=True)
-        if len(shown) <= VALUE_SHOWN_MAX_CHARS:
-            return shown
-        return f"{clip(shown, VALUE_SHOWN_MAX_CHARS)} ({len(text)} characters, sha256 {_hash(text)})"
 
 
 def faults_of(words: str) -> list[Fault]:
@@ -279,7 +272,3 @@ def _read(live: LiveSettings) -> SettingsText:
 
 def _sentence(fault: Fault) -> str:
     return f"{fault.name}: {fault.words}" if fault.name else fault.words
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

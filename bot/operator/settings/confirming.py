@@ -31,8 +31,8 @@ class ConfirmationApi(PartialApi):
         if not self.actor.session:
             raise Refusal(409, say(NO_SESSION, command=command))
         token = link.strip().rstrip("/").rpartition("/")[2]
-        known = await self._context.links.person_of(token, fresh=True) if token else None
-        if known is None or known[0].id != self.actor.person.id or token.startswith(SESSION):
+        known = await self._context.links.linked(token) if token else None
+        if known is None or known.id != self.actor.person.id:
             await self._store.cluster.note_fact(
                 "not confirmed", self.actor.name, "a session", "another link, or none that works"
             )
@@ -41,7 +41,3 @@ class ConfirmationApi(PartialApi):
         await self._store.cluster.note_fact("confirmed", self.actor.name, "a session", "by the link")
         minutes = int(CONFIRMED_FOR.total_seconds() // 60)
         return {"state": "confirmed", "told": say(CONFIRMED, minutes=minutes), "seconds": minutes * 60}
-
-
-SESSION: Final = "sbp_"
-"""Begins what a browser holds after a sign-in at a provider: no link."""

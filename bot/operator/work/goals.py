@@ -11,10 +11,10 @@ from bot.operator.actor import Actor
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View, at
 from bot.operator.work.ended import Hearers, hearers_of
-from runtime.chat.views.goals import SetGoal
+from runtime.chat.views.goals import SetGoal, bounds_told, turns_told
 from runtime.contract import RunId
 from runtime.domain.agents.tasks import short_id
-from runtime.domain.goals.progress import GoalStanding, GoalTurn, told_turns
+from runtime.domain.goals.progress import GoalStanding, GoalTurn
 from runtime.domain.runs import WaitKind
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
@@ -28,7 +28,7 @@ TURN_AT_WORK: Final = marked("at work")
 TURN_JUDGED: Final = marked("being judged")
 WAITING_TURN: Final = "waiting"
 """The state of a turn whose work asks somebody."""
-FOR_A_PERSON: Final = "a person"
+FOR_A_PERSON: Final = marked("a person")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class GoalOperations:
             "outcome": self.mask(contract.outcome),
             "criteria": [self.mask(one) for one in contract.criteria],
             "constraints": [self.mask(one) for one in contract.constraints],
-            "bounds": contract.bounds,
+            "bounds": bounds_told(contract),
             "judge": contract.judge,
-            "how_far": told_turns(now),
+            "how_far": turns_told(now),
             "until": at(now.until),
             "end": now.end.value if now.end else "",
             "turns": [self._turn(one) for one in _begun(now)],

@@ -16,6 +16,7 @@ from bot.accounts.naming import Account, Accounts, Known, LiveNames, Named, acco
 from bot.accounts.supervisor import AccountSupervisor
 from bot.auth.confirming import Confirmations
 from bot.auth.layer import NO_AUTH, AuthLayer
+from bot.node.comparing import fingerprint
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
 from bot.server.phases.store import StorePhase
@@ -222,7 +223,7 @@ def _reload(
         if (rules := budget_rules_of(settings)) != store.budgets.rules:
             await store.budgets.begin(rules)
         if lease := base.membership.lease:
-            await store.cluster.note_agents(lease, digest_of(agents))
+            await store.cluster.note_agents(lease, digest_of(agents), fingerprint(settings))
 
     planned = FileSchedules(book=store.schedules, now=store.now, accounts=accounts, before=before)
     triggers = FileTriggers(book=store.triggers, accounts=accounts, before=before, looked=watch.look)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
 from bot.doors.a2a.watch import PushWatch
+from bot.node.comparing import compare
 from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
@@ -38,6 +39,8 @@ from runtime.models.choice.cooling import Rest
 from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
+from runtime.store.contracting import run_contracts
+from runtime.store.schema import CONTRACTS
 
 if TYPE_CHECKING:
     from bot.doors.a2a.pushing import Pusher
@@ -58,7 +61,7 @@ def duties_of(
     yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
-    yield from [] if settings.database_file else [at.lookup.run]
+    yield from [] if settings.database_file else _beside_others(base, at)
     yield at.triggers.run
     yield _scheduler(base).run
     yield Expiry(
@@ -90,6 +93,14 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from _watches(base, at, engine)
+
+
+def _beside_others(base: StorePhase, at: AccountsPhase) -> Iterator[Duty]:
+    """Duties of a process that may have others on its database."""
+    yield at.lookup.run
+    yield lambda: compare(base.store.roster, base.membership.lease)
+    if CONTRACTS:
+        yield partial(run_contracts, base.settings.database_url)
 
 
 def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:

@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
 from adapters.web.transfer import FileTransfer
 from bot.accounts.status import AccountStatuses
+from bot.http.entrance import Entrance
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
@@ -21,6 +22,7 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.settings.live import LiveSettings
 from bot.operator.system.health_parts import HealthParts
+from bot.own.routes import OwnRoutes
 from bot.push.routes import PushRoutes
 from bot.push.vapid import Vapid
 from bot.server.phases.accounts import MIB, AccountsPhase
@@ -53,6 +55,9 @@ Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
 
 
+DRAINING: Final = "An operator asked this process to leave: it takes nothing more in, and finishes what is at work."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpPhase:
     """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
@@ -76,10 +81,10 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         at.accounts,
         operators,
         hosts=settings.web.names,
-        checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
+        checks={"store": partial(_store_trouble, base), "node": partial(_node_trouble, base, watchdog)},
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
-        others=[*base.instruments.routes(), *at.auth.routes, *_push_routes(settings, operators)],
+        others=[*base.instruments.routes(), *at.auth.routes, *_of_everybody(settings, operators)],
         hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
@@ -92,11 +97,12 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     )
 
 
-def _push_routes(settings: Settings, context: OperatorContext) -> list[web.RouteDef]:
-    """Routes of browsers that want to be told; where that is off they say so."""
+def _of_everybody(settings: Settings, context: OperatorContext) -> list[web.RouteDef]:
+    """Routes of one's own data, and of browsers that want to be told; where that is off they say so."""
     sealer = login_sealer_of(settings)
     vapid = cache(lambda: Vapid(sealer(), settings.push.subject)) if settings.push.enabled else None
-    return PushRoutes(context, sealer, vapid).routes()
+    own = OwnRoutes(context, Entrance(context))
+    return [*PushRoutes(context, sealer, vapid).routes(), *own.routes()]
 
 
 def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
@@ -122,6 +128,11 @@ async def _store_trouble(base: StorePhase) -> str | None:
         return trouble
     await base.store.check()
     return None
+
+
+def _node_trouble(base: StorePhase, watchdog: Watchdog) -> str | None:
+    """The reason this process takes on no work, or None."""
+    return DRAINING if base.membership.is_draining else watchdog.trouble()
 
 
 def _operators(

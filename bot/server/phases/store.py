@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bot.server.instruments import Instruments
@@ -60,6 +61,10 @@ class StorePhase:
             rated=rated,
             own_marks=store.feedback.own_marks,
         )
+
+    def clock_offset(self) -> timedelta | None:
+        """Time by which the clock of this machine is ahead of the database's; None for an embedded one, which has no other."""
+        return None if self.settings.database_file else datetime.now(UTC) - self.store.now()
 
     def head(self) -> HeadFile:
         """The file that holds the end of the audit's chain."""

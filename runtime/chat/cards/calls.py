@@ -33,6 +33,12 @@ CUT: Final = marked("… {number} characters …")
 JSON_TITLE: Final = " (JSON)"
 CHANGES_TITLE: Final = marked(" (what changes)")
 NO_ARGUMENTS: Final = marked("No arguments")
+NOTES: Final = (
+    marked("in this room's workspace"),
+    marked("no network"),
+    marked("the network is open"),
+)
+"""Notes of our own tools, which write them in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def _values(arguments: str) -> Mapping[str, Json] | None:
 
 
 def _noted(call: ShownCall, parts: Sequence[CardPart]) -> ShownCall:
-    notes = " · ".join(plainly(part.text) for part in parts if isinstance(part, CardNote))
+    notes = " · ".join(plainly(say(part.text)) for part in parts if isinstance(part, CardNote))
     notes = BLOCK_SIGN.sub(r"\g<1>\\\g<2>", notes)
     return ShownCall(f"{call.text}\n\n{notes}", call.is_whole) if notes else call
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
-from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
-from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
+from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, NO_GOAL, Contract, GoalError, GoalKind, spanned
+from runtime.domain.goals.progress import GoalStanding, goal_lines, turns_begun
 from runtime.text.retold import retold
-from runtime.text.words import marked, roughly, say
+from runtime.text.words import count, decimal, marked, roughly, say, say_many, several
 
 NONE_HERE: Final = marked("No goal is at work here.")
 NOT_YET: Final = marked("The goal is about to begin. Write `{mark}goal stop` again in a moment.")
@@ -38,13 +38,32 @@ class SetGoal:
     reason: str = ""
 
 
+def turns_told(at: GoalStanding) -> str:
+    """As in `2 of 20 turns`."""
+    number, begun = at.contract.turns, count(turns_begun(at))
+    if at.contract.turn_word == "sprint":
+        return say_many("{begun} of {number} sprint", "{begun} of {number} sprints", number, begun=begun)
+    return say_many("{begun} of {number} turn", "{begun} of {number} turns", number, begun=begun)
+
+
+def bounds_told(contract: Contract) -> str:
+    """As in `at most 20 turns or 4 hours or $2.00`."""
+    number, time = contract.turns, spanned(contract.minutes, several)
+    if contract.turn_word == "sprint":
+        told = say_many("at most {number} sprint or {time}", "at most {number} sprints or {time}", number, time=time)
+    else:
+        told = say_many("at most {number} turn or {time}", "at most {number} turns or {time}", number, time=time)
+    money = contract.budget_micros / MICROS_OF_A_DOLLAR
+    return say("{bound} or ${money}", bound=told, money=decimal(f"{money:,.2f}")) if money else told
+
+
 def goal_set(contract: Contract, name: str, goal: str) -> str:
     first = "" if contract.criteria else say(" First I write down how it's verified.")
     return say(
         "The goal **{name}** is set (`{goal}`), for {bounds}.{first} A card here asks whether to begin.",
         name=plain(name),
         goal=short_id(goal),
-        bounds=contract.bounds,
+        bounds=bounds_told(contract),
         first=first,
     )
 
@@ -67,7 +86,7 @@ def goal_here(at: SetGoal | None, now: datetime, mark: str) -> str:
     if at is None:
         return f"{say(NONE_HERE)} {how}"
     since = say("{time} ago, set by {asked_by}", time=roughly(now - at.started_at), asked_by=plain(at.asked_by))
-    turns = f", {told_turns(at.now)}" if at.now else ""
+    turns = f", {turns_told(at.now)}" if at.now else ""
     parts = [f"**{plain(at.name)}** (`{short_id(at.id)}`): {at.state}{turns}, {since}"]
     if at.now and at.now.contract.criteria:
         parts.append("\n".join([say("Done when:"), "", *(f"- {plain(one)}" for one in at.now.contract.criteria)]))
@@ -77,7 +96,7 @@ def goal_here(at: SetGoal | None, now: datetime, mark: str) -> str:
         parts.append(
             say(
                 "It takes {bounds}. Judged by {judge}.",
-                bounds=at.now.contract.bounds,
+                bounds=bounds_told(at.now.contract),
                 judge=plain(at.now.contract.judge) if at.now.contract.judge else say("the same model"),
             )
         )

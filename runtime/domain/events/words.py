@@ -30,9 +30,14 @@ OF_NODES: Final = {
     "node lost": EventWord(
         "node.lost", "A process gave no sign for longer than its lease. Others go on with its work."
     ),
+    "node asked to drain": EventWord(
+        "node.drain_asked", "An operator asked a process to take nothing more in, and to leave."
+    ),
+    "node removed": EventWord("node.removed", "An operator gave up a process that doesn't come back."),
     "roles handed over": EventWord(
         "node.roles_handed_over", "An account went over to a process that its platform answers."
     ),
+    "clock set": EventWord("node.clock_set", "The clock was set. What waits for its time was moved with it."),
     "started without guardrails": EventWord("node.unguarded", "A process began without the leak guard."),
     "settings changed": EventWord("settings.changed", "An owner changed settings in the page."),
     "settings kept": EventWord("settings.kept", "A change of settings was taken back, since it couldn't be taken up."),
@@ -181,6 +186,7 @@ OF_PEOPLE: Final = {
     "person removed": EventWord("person.removed", "A person was removed."),
     "person forgotten": EventWord("person.forgotten", "A person is being forgotten."),
     "forgetting ended": EventWord("person.gone", "A person was forgotten: nothing of them is left."),
+    "forgetting asked": EventWord("person.asked_to_be_forgotten", "Somebody asks to be forgotten; an owner does it."),
     "person exported": EventWord("person.exported", "All that is known of a person was exported."),
     "person merged": EventWord("person.merged", "Two entries of one person became one."),
     "role set": EventWord("person.role_set", "A person's role was set."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -107,7 +107,7 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def spanned(minutes: int) -> str:
+def spanned(minutes: int, counted: Callable[[int, str], str] = counted) -> str:
     """
     >>> spanned(240), spanned(90), spanned(2880)
     ('4 hours', '90 minutes', '2 days')

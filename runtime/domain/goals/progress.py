@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from runtime.domain.goals.contract import Contract, GoalKind, counted, with_criteria
+from runtime.domain.goals.contract import Contract, GoalKind, with_criteria
 from runtime.domain.quality.gate import given, made
 from runtime.domain.quality.verdicts import SCORE_MAX, Reading, Verdict
 from runtime.domain.workflows.progress import Result
@@ -274,9 +274,5 @@ def _short(text: str) -> str:
     return words if len(words) <= 200 else f"{words[:199]}…"
 
 
-def told_turns(at: GoalStanding) -> str:
-    """
-    Shape:  2 of 20 turns
-    """
-    begun = max(len(at.turns), at.next.number if at.next else 0)
-    return f"{begun} of {counted(at.contract.turns, at.contract.turn_word)}"
+def turns_begun(at: GoalStanding) -> int:
+    return max(len(at.turns), at.next.number if at.next else 0)

@@ -65,6 +65,9 @@ OPEN = select(approvals.c.address).where(
     is_word(approvals.c.kind, ApprovalKind.PERSON), is_word(approvals.c.state, "pending")
 )
 EVERY_NAME = select(people.c.name)
+# Locked before names are looked through: of two who come at once, the later one sees the earlier one's, also where the two are only alike, which
+# no constraint knows. The first person is there before anybody comes, and isn't locked by what people do each day.
+FIRST_PERSON = select(people.c.id).order_by(people.c.added_at, people.c.id).limit(1).with_for_update()
 MAY_ANSWER = people.c.role >= int(min(LETS_IN.values()))
 PRIVATE_ROOMS = (
     select(identities.c.room)
@@ -149,7 +152,7 @@ def _about(signal: Signal, named: Callable[[Address], str], given: Collection[st
     if slash:
         about["workspace"] = workspace
     mine = own(signal.actor_name)
-    if mine and (free := (yield from free_name(mine, given))) != mine:
+    if mine and (free := (yield from free_name(mine, given, looks=True))) != mine:
         about["will be called"] = free
     return json.dumps(about, ensure_ascii=False)
 
@@ -275,8 +278,13 @@ def _promoted(who: Person, role: Role | None, now: datetime) -> Op[Person]:
     return Person(who.id, who.name, role)
 
 
-def free_name(name: str, given: Collection[str]) -> Op[str]:
-    """`name`, with a number where somebody has it or one like it, or the settings give something to it."""
+def free_name(name: str, given: Collection[str], *, looks: bool = False) -> Op[str]:
+    """`name`, with a number where somebody has it or one like it, or the settings give something to it.
+
+    Nobody else gets it until this transaction ends; but with `looks` it's only told.
+    """
+    if not looks:
+        yield FIRST_PERSON, {}
     rows = yield EVERY_NAME, {}
     taken = {alike(one) for one in (*(row[0] for row in rows), *given)}
     numbered = (name if number == 1 else f"{name} {number}" for number in count(1))

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, or_, select, text, update
 
 from runtime.contract import NodeId
 from runtime.store.cluster.failover import FORGET, LIVE
 from runtime.store.common import add, fact, put
 from runtime.store.protocol import Duty, Lease
-from runtime.store.protocol.leases import COURIER_ROLE
+from runtime.store.protocol.leases import COURIER_ROLE, AboutNode, Beat
 from runtime.store.runs.suspects import died, keep_apart
-from runtime.store.schema import accounts, nodes, roles, sessions
-from runtime.store.sql.driver import Op, is_like, is_word, micros
+from runtime.store.schema import REVISION, accounts, nodes, roles, sessions
+from runtime.store.sql.driver import MICROSECOND, Op, is_like, is_word, maybe_moment, micros
 from runtime.store.sql.upsert import insert
+from runtime.store.window import check_contracts
 
 ADD_NODE = add(nodes)
 RENEW = (
     update(nodes)
     .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("old_fence"), is_word(nodes.c.state, "live"))
-    .values(expires_at=bindparam("until"))
-    .returning(nodes.c.id)
+    .values(expires_at=bindparam("until"), beat_at=bindparam("now"), clock_offset=bindparam("offset"))
+    .returning(nodes.c.drain_until)
 )
 NOTE_AGENTS = (
     update(nodes)
     .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("old_fence"), is_word(nodes.c.state, "live"))
-    .values(agents=bindparam("digest"))
+    .values(agents=bindparam("digest"), settings=bindparam("described"))
 )
 EXPIRED = (
     select(nodes.c.id)
@@ -63,6 +64,8 @@ TAKE = (
     )
     .returning(roles.c.fence)
 )
+NOTE_LEFT = update(nodes).where(nodes.c.id == bindparam("node")).values(left_at=bindparam("now"))
+CONTRACTS_MADE = text("SELECT revision FROM schema_contracts")
 LIVE_LABELS = select(nodes.c.label).where(is_word(nodes.c.state, "live")).order_by(nodes.c.label)
 LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit(2)
 ADD_ACCOUNT = add(accounts).on_conflict_do_nothing()
@@ -77,10 +80,14 @@ def live_nodes() -> Op[list[str]]:
     return [str(label) for (label,) in rows]
 
 
-def join(node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, now: datetime) -> Op[Lease]:
+def join(
+    node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, about: AboutNode, now: datetime
+) -> Op[Lease]:
+    """Errors: StoreError for a program that the database has outgrown since it was opened."""
+    check_contracts(revision for (revision,) in (yield CONTRACTS_MADE, {}))
     if alone:
         for (other,) in (yield OTHER_NODES, {"node": node}):
-            yield from _bury(other, now)
+            yield from bury(other, now)
     yield (
         ADD_NODE,
         {
@@ -91,24 +98,35 @@ def join(node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, now
             "joined_at": micros(now),
             "expires_at": micros(now + ttl),
             "agents": agents,
+            "version": about.version,
+            "knows": REVISION,
+            "settings": about.settings,
+            "beat_at": micros(now),
+            "clock_offset": None,
+            "drain_until": None,
+            "left_at": None,
         },
     )
     return Lease(node, 1)
 
 
-def note_agents(lease: Lease, agents: str) -> Op[None]:
-    yield NOTE_AGENTS, {"node": lease.node, "old_fence": lease.fence, "digest": agents}
+def note_agents(lease: Lease, agents: str, settings: str) -> Op[None]:
+    yield NOTE_AGENTS, {"node": lease.node, "old_fence": lease.fence, "digest": agents, "described": settings}
 
 
-def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:
-    rows = yield RENEW, {"node": lease.node, "old_fence": lease.fence, "until": micros(now + ttl)}
-    return bool(rows)
+def beat(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat | None]:
+    given = {"node": lease.node, "old_fence": lease.fence, "until": micros(now + ttl), "now": micros(now)}
+    rows = yield RENEW, {**given, "offset": None if offset is None else offset // MICROSECOND}
+    if not rows:
+        return None
+    until = maybe_moment(rows[0][0])
+    return Beat(None if until is None else max(until - now, timedelta()))
 
 
 def reap(but: NodeId | None, now: datetime) -> Op[int]:
     expired = [node for (node,) in (yield EXPIRED, {"now": micros(now)}) if node != but]
     for node in expired:
-        yield from _bury(node, now)
+        yield from bury(node, now)
         yield from fact(now, "node lost", "", node)
     return len(expired)
 
@@ -116,9 +134,19 @@ def reap(but: NodeId | None, now: datetime) -> Op[int]:
 def leave(lease: Lease, now: datetime) -> Op[None]:
     if (yield LEAVING, {"node": lease.node, "fence": lease.fence}):
         yield from keep_apart((yield from _free(lease.node, now)))
+        yield NOTE_LEFT, {"node": lease.node, "now": micros(now)}
 
 
-def _bury(node: NodeId, now: datetime) -> Op[None]:
+def give_up_roles(lease: Lease) -> Op[bool]:
+    """Free its roles, and keep its lanes. False for a node that was declared dead."""
+    if not (yield LEAVING, {"node": lease.node, "fence": lease.fence}):
+        return False
+    yield FREE_ROLES, {"n": lease.node}
+    yield FORGET, {"n": lease.node}
+    return True
+
+
+def bury(node: NodeId, now: datetime) -> Op[None]:
     """Free what a dead node held. A frozen one counts as dead too: from here nobody can tell, and it drops its work."""
     yield from died(node, (yield from _free(node, now)), now)
 

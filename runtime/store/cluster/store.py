@@ -14,6 +14,7 @@ from runtime.store.cluster.failover import asked, hand_over, ping
 from runtime.store.cluster.nodes import (
     account_identity,
     beat,
+    give_up_roles,
     has_siblings,
     join,
     leave,
@@ -28,6 +29,7 @@ from runtime.store.cluster.nodes import (
 )
 from runtime.store.protocol import Duty, Lease
 from runtime.store.protocol.cluster import Agenda
+from runtime.store.protocol.leases import UNTOLD, AboutNode, Beat
 from runtime.store.sql.base import Base
 
 SHORTEST: Final = timedelta(seconds=1)
@@ -37,22 +39,28 @@ SHORTEST: Final = timedelta(seconds=1)
 class ClusterStore(Base):
     """Implements `protocol.Cluster` and `protocol.Failover`."""
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
+    async def join(
+        self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "", about: AboutNode = UNTOLD
+    ) -> Lease:
         now = self.now()
-        lease = await self._driver.write(lambda: join(node, label, ttl, alone, agents, now))
+        lease = await self._driver.write(lambda: join(node, label, ttl, alone, agents, about, now))
         self._observer.joined()
         return lease
 
-    async def note_agents(self, lease: Lease, agents: str) -> None:
-        await self._driver.write(lambda: note_agents(lease, agents))
+    async def note_agents(self, lease: Lease, agents: str, settings: str = "") -> None:
+        await self._driver.write(lambda: note_agents(lease, agents, settings))
 
-    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+    async def beat(self, lease: Lease, ttl: timedelta, *, offset: timedelta | None = None) -> Beat | None:
         now = self.now()
         within = max(ttl / 4, SHORTEST)  # so that one that is lost on the way leaves time for another
-        held = await self._driver.write(lambda: beat(lease, ttl, now), within=within)
-        if not held:
+        held = await self._driver.write(lambda: beat(lease, ttl, offset, now), within=within)
+        if held is None:
             self._observer.lost()
+            self._driver.look_at_clock()  # a server's, set meanwhile, ends leases too
         return held
+
+    async def give_up_roles(self, lease: Lease) -> bool:
+        return await self._driver.write(lambda: give_up_roles(lease))
 
     async def reap(self, *, but: NodeId | None = None) -> int:
         now = self.now()
@@ -89,7 +97,8 @@ class ClusterStore(Base):
         return await self._driver.read(lambda: has_siblings(since))
 
     async def shift(self, by: timedelta) -> None:
-        await self._driver.write(lambda: shift(by))
+        now = self.now()
+        await self._driver.write(lambda: shift(by, now))
 
     async def last_written(self) -> datetime | None:
         return await self._driver.read(last_written)

@@ -25,6 +25,8 @@ HIDDEN_COLUMNS: Final = (
     ("pushes", "sealed"),
     ("push_subscriptions", "sealed"),
     ("push_subscriptions", "session"),
+    ("browser_sessions", "hash"),
+    ("browser_sessions", "link"),
 )
 """Columns that open something, or that nobody can read."""
 
@@ -38,7 +40,8 @@ def _page(name: str) -> tuple[Executable, Executable]:
     return rows, rows.where(tuple_(*key) > after)
 
 
-def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int) -> Op[ExportPage]:
+def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int, *, own: bool = False) -> Op[ExportPage]:
+    """Rows that are somebody's or name them; `own`: for themselves, who may not read what others wrote of them elsewhere."""
     first, further = _page(table)
     columns = [*metadata.tables[table].columns]
     keys = [one.name for one in metadata.tables[table].primary_key]
@@ -52,7 +55,7 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int) ->
     for row in rows:
         values = dict(zip((one.name for one in columns), row[ADDED_VALUES:], strict=True))
         last = tuple(values[name] for name in keys)
-        if _is_about(table, row, values, who):
+        if _is_about(table, row, values, who, own=own):
             shown = {
                 one.name: values[one.name]
                 for one in columns
@@ -62,7 +65,7 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int) ->
     return ExportPage(found, last)
 
 
-def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: Forgotten) -> bool:
+def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: Forgotten, *, own: bool) -> bool:
     texts = {name: values[name] for name, one in TEXT_COLUMNS[table].items() if one.forgets is not Forgets.NONE}
     requester, room, own_room, _ = row[:ADDED_VALUES]
     if table == "people":
@@ -70,4 +73,6 @@ def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: For
     read = ForgetRow((), requester or "", (room or "", own_room or ""), False, texts)
     if is_theirs(table, read, who):
         return True
+    if own:
+        return table == "audit" and bool({values["actor"], values["subject"]} & {who.needles.name, *who.needles.ids})
     return any(text and who.without(text) != text for text in texts.values())

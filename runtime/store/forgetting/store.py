@@ -113,9 +113,11 @@ class ForgettingStore(Base):
     def exported_tables(self) -> Sequence[str]:
         return EXPORTED_TABLES
 
-    async def export_page(self, table: str, after: RowKey | None, needles: Needles, *, limit: int) -> ExportPage:
+    async def export_page(
+        self, table: str, after: RowKey | None, needles: Needles, *, limit: int, own: bool = False
+    ) -> ExportPage:
         who = Forgotten(needles, MARK_PREFIX)
-        return await self._driver.read(lambda: export_page(table, after, who, limit))
+        return await self._driver.read(lambda: export_page(table, after, who, limit, own=own))
 
     async def note_export(self, person: str, *, actor: str) -> None:
         now = self.now()

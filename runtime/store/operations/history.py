@@ -24,7 +24,7 @@ from runtime.store.shelf.marks import UNMARKED, deleted_by, marks_of
 from runtime.store.shelf.work_behind import ran_in, work_behind
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
-from runtime.text.glyphs import clip
+from runtime.text.glyphs import clip, visible
 
 FAR = 2**62
 NO_FILES = "[]"
@@ -40,21 +40,42 @@ SPOKEN_IN = (
     .order_by(func.max(signals.c.accepted_at).desc())
     .limit(bindparam("n", type_=Integer))
 )
-ROOMS = SPOKEN_IN.where(signals.c.actor == bindparam("actor"))
+by_them = (signals.c.actor == bindparam("actor"), *taken_in)
+# One step of the index from each room to the next: a thousand messages in a room cost what one does.
+_spoken_in = select(func.min(signals.c.address).label("address")).where(*by_them).cte("spoken_in", recursive=True)
+_next_one = select(func.min(signals.c.address)).where(*by_them, signals.c.address > _spoken_in.c.address)
+SPOKEN_ROOMS = _spoken_in.union_all(
+    select(_next_one.correlate(_spoken_in).scalar_subquery()).where(_spoken_in.c.address.is_not(None))
+)
+_in_room = (*by_them, signals.c.address == SPOKEN_ROOMS.c.address)
+_last_said = (
+    select(func.max(signals.c.accepted_at))
+    .where(*_in_room, signals.c.state != literal_column("'forgotten'"))
+    .correlate(SPOKEN_ROOMS)
+    .scalar_subquery()
+)
+_of_account = SPOKEN_ROOMS.c.address.like(bindparam("like"), escape="\\")
+_lasts = select(SPOKEN_ROOMS.c.address, _last_said.label("last")).where(_of_account).subquery()
+ROOMS = (
+    select(_lasts.c.address, _lasts.c.last)
+    .where(_lasts.c.last.is_not(None))
+    .order_by(_lasts.c.last.desc())
+    .limit(bindparam("n", type_=Integer))
+)
 MOST_ROOMS = 200
 FIRST_WORDS = (
-    select(signals.c.text).where(signals.c.address == bindparam("room"), *said).order_by(signals.c.accepted_at).limit(1)
+    select(signals.c.id, func.substr(signals.c.text, 1, 1_000), signals.c.replaces)
+    .where(signals.c.address == bindparam("room"), *said)
+    .order_by(signals.c.accepted_at)
+    .limit(8)
 )
+"""The first message, and those right behind it that may stand in its place: only the newest of a room can be replaced."""
 posted_before = exists().where(
     deliveries.c.address == signals.c.address, deliveries.c.created_at < signals.c.accepted_at
 )
 # Of the rooms in which they spoke, those where nobody spoke and nothing was posted before.
-of_theirs = (
-    select(signals.c.address, func.min(signals.c.accepted_at).label("at"))
-    .where(signals.c.actor == bindparam("actor"), *taken_in, signals.c.address.like(bindparam("like"), escape="\\"))
-    .group_by(signals.c.address)
-    .subquery()
-)
+_first_said = select(func.min(signals.c.accepted_at)).where(*_in_room).correlate(SPOKEN_ROOMS).scalar_subquery()
+of_theirs = select(SPOKEN_ROOMS.c.address, _first_said.label("at")).where(_of_account).subquery()
 other = signals.alias("other")
 OWN_ROOMS = select(of_theirs.c.address).where(
     ~exists().where(
@@ -224,16 +245,16 @@ def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
     marks = yield from marks_of(owner)
     deleted = yield from deleted_by(owner)
     found = []
-    for address, _, last in rows:
+    for address, last in rows:
         if last <= deleted.get(address, 0):  # a room where somebody went on is one again
             continue
-        words = yield FIRST_WORDS, {"room": address}
+        words = yield from _first_words(address)
         shown = yield LAST_SHOWN, {"room": address}
         asked = yield ASKED_HERE, {"room": address}
         at = moment(max(last, shown[0][0] if shown else 0))
         kept = marks.get(address, UNMARKED)
         unread = 0 < kept.read_at < micros(at)
-        named = kept.title or title(words[0][0])
+        named = kept.title or visible(title(words), one_line=True)  # one that was given is so already
         found.append(Room(Address.parse(address), named, at, asked[0][0], kept.is_pinned, kept.is_archived, unread))
     return sorted(found, key=lambda room: room.last_at, reverse=True)
 
@@ -246,10 +267,20 @@ def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Addre
 def titles(addresses: Collection[Address]) -> Op[dict[Address, str]]:
     found = {}
     for address in addresses:
-        for (words,) in (yield FIRST_WORDS, {"room": str(address)}):
-            if words.strip():  # else a file came alone
-                found[address] = title(words)
+        words = yield from _first_words(str(address))
+        if words.strip():  # else a file came alone
+            found[address] = title(words)
     return found
+
+
+def _first_words(room: str) -> Op[str]:
+    """The first words of a room as they were said last; empty where nothing was said."""
+    first, words = "", ""
+    for number, (message, text, replaces) in enumerate((yield FIRST_WORDS, {"room": room})):
+        if number and replaces != first:
+            break
+        first, words = message, text
+    return words
 
 
 def conversations(channel: str, account: str, limit: int) -> Op[dict[Address, str]]:

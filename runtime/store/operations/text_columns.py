@@ -203,6 +203,9 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "label": Fixed("the name of a machine, and a number of its process", Forgets.NONE),
         "state": OWN_WORD,
         "agents": HASH,
+        "version": OWN_WORD,
+        "knows": OWN_WORD,
+        "settings": Fixed("names of settings, each with a hash", Forgets.NONE),
     },
     "roles": {"name": OWN_ADDRESS, "node": OWN_ID},
     "pings": {"account": OWN_ADDRESS, "node": OWN_ID},
@@ -346,6 +349,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "sealed": Fixed("the address of a browser with its keys, sealed with the key of the nodes", Forgets.NONE),
         "fault": Fixed("our words about a push service that took nothing", Forgets.NONE),
     },
+    "browser_sessions": {"hash": HASH, "person_id": PERSON_ID, "link": HASH, "browser": OWN_WORD},
     "push_marks": {"subscription": HASH, "subject": OWN_ID},
     "peer_tasks": {
         "key": OWN_ID,

@@ -10,8 +10,9 @@ from sqlalchemy import bindparam, delete, select, update
 
 from runtime.contract import NewId, Role
 from runtime.domain.ids import digest
-from runtime.store.approvals.newcomers import free_name, own
+from runtime.store.approvals.newcomers import FIRST_PERSON, free_name, own
 from runtime.store.common import ADD_IDENTITY, add, fact, new_person, web_identity
+from runtime.store.people.browsers import add_browser
 from runtime.store.people.people import SET_LINK
 from runtime.store.protocol.people import Ending, Invitation, Joined, Unjoined
 from runtime.store.schema import invitations, people
@@ -84,21 +85,34 @@ def of_token(token: str, now: datetime) -> Op[Invitation | Unjoined]:
 
 
 def join(
-    token: str, name: str, fresh: str, given: Collection[str], now: datetime, new_id: NewId
+    token: str,
+    name: str,
+    fresh: tuple[str, str],
+    given: Collection[str],
+    browser: str,
+    now: datetime,
+    new_id: NewId,
 ) -> Op[Joined | Unjoined]:
-    """Let in the first who ends the invitation; the name is theirs unless somebody has it, or one like it."""
+    """Let in the first who ends the invitation; the name is theirs unless somebody has it, or one like it.
+
+    `fresh`: what their browser holds from now on, and a link of which nobody has more than the hash.
+    """
+    held, own_link = fresh
     found = yield from of_token(token, now)
     if isinstance(found, Unjoined):
         return found
+    yield FIRST_PERSON, {}  # before the invitation, as whoever takes somebody's rights away locks them
     if not (yield USE_INVITATION, {"h": digest(token), "at": micros(now)}):
         return Unjoined.USED  # at this very moment, by somebody else
     who = yield from new_person((yield from free_name(own(name) or NAMELESS, given)), found.role, now, new_id)
     yield NOTE_JOINED, {"which": found.id, "who": who.id}
     yield ADD_IDENTITY, {"identity": web_identity(who), "person_id": who.id, "room": None}
-    yield SET_LINK, {"n": who.name, "new_hash": digest(fresh)}
+    link = digest(own_link)  # nobody has it: their browser holds a session of its own
+    yield SET_LINK, {"n": who.name, "new_hash": link}
+    yield from add_browser(held, who.id, link, browser, now)
     yield from fact(now, "person added", found.made_by, who.name, f"{who.role.word}, by the invitation {found.id}")
     yield from fact(now, "invitation used", web_identity(who), found.id, who.name)
-    return Joined(who, fresh)
+    return Joined(who, held)
 
 
 def _invitation(row: Sequence[Any]) -> Invitation:

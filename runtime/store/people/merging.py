@@ -28,6 +28,7 @@ from runtime.store.schema import (
     agent_rooms,
     agents,
     approvals,
+    browser_sessions,
     deleted_rooms,
     feedback,
     grants,
@@ -103,6 +104,7 @@ OF_PEOPLE: Final[Sequence[Column[Any]]] = (
     feedback.c.person_id,
     invitations.c.used_by,
     push_subscriptions.c.person_id,
+    browser_sessions.c.person_id,
 )
 """Every column that says who it was, but those of which a person has at most one row."""
 OF_VOICES: Final[Sequence[Column[Any]]] = (

@@ -33,7 +33,7 @@ REDEEM = (
     update(people)
     .where(people.c.link_hash == bindparam("old_hash"))
     .values(link_hash=bindparam("new_hash"))
-    .returning(people.c.id, people.c.name)
+    .returning(people.c.id, people.c.name, people.c.role)
 )
 END_INVITATIONS_OF = (
     update(invitations)
@@ -115,11 +115,16 @@ def set_link(name: str, link_hash: str, actor: str, now: datetime) -> Op[Person 
     return person(rows[0][:3])
 
 
-def redeem(token: str, fresh: str, now: datetime) -> Op[bool]:
-    rows = yield REDEEM, {"old_hash": ONCE + digest(token), "new_hash": digest(fresh)}
-    if rows:
-        yield from fact(now, "link used", f"web:{rows[0][0]}", rows[0][1])
-    return bool(rows)
+def redeem(token: str, link_hash: str, now: datetime) -> Op[Person | None]:
+    """Use a link for one use up: another one has its place. None where it isn't one, or it is too old."""
+    if is_late(token, now):
+        return None
+    rows = yield REDEEM, {"old_hash": ONCE + digest(token), "new_hash": link_hash}
+    if not rows:
+        return None
+    who = person(rows[0])
+    yield from fact(now, "link used", web_identity(who), who.name)
+    return who
 
 
 def is_late(token: str, now: datetime) -> bool:

@@ -11,7 +11,7 @@ from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person
 from runtime.store.memory.ending.owners import forget_person
 from runtime.store.people.people import end_invitations, is_the_last_owner
-from runtime.store.people.sessions import DROP_SESSIONS_OF
+from runtime.store.people.sessions import DROP_BROWSERS_OF, DROP_SESSIONS_OF
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
@@ -105,7 +105,8 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     if who is None:
         return Unmoved.NOBODY
     yield SIGN_OUT, {"who": who.id}
-    yield DROP_SESSIONS_OF, {"who": who.id}
+    for drop in (DROP_SESSIONS_OF, DROP_BROWSERS_OF):
+        yield drop, {"who": who.id}
     yield from fact(now, "signed out", actor, name)
     return who
 
@@ -132,6 +133,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
         FORGET_FEEDBACK,
         FORGET_BROWSERS,
         DROP_SESSIONS_OF,
+        DROP_BROWSERS_OF,
         FORGET_IDENTITIES,
         FORGET_ZONE,
         FORGET_ABSENCE,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from time import monotonic
 from typing import Final, TypeVar
 
-from runtime.contract import Address, Identity, NewId, Person, Role
+import structlog
+
+from runtime.contract import Address, Identity, NewId, Person, PersonId, Role
 from runtime.domain.ids import digest
+from runtime.errors import StoreError
 from runtime.store.common import fact, whom
 from runtime.store.intake.listing import private_chat
 from runtime.store.intake.pairings import let_in, pair, pending, turn_away
@@ -17,6 +20,8 @@ from runtime.store.logins.rows import NewGrant
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.people import invitations
 from runtime.store.people.admission import admit
+from runtime.store.people.browsers import SEEN_AGAIN_AFTER, begin, by_browser, leave, set_seen
+from runtime.store.people.held import held_of
 from runtime.store.people.merging import merge, merging
 from runtime.store.people.people import (
     ONCE,
@@ -25,16 +30,23 @@ from runtime.store.people.people import (
     is_late,
     named,
     person_of,
-    redeem,
     set_link,
     set_role,
 )
 from runtime.store.people.roster import remove, rename, sign_out
-from runtime.store.people.sessions import drop_session, end_session, keep_session, session, session_name, sessions_of
+from runtime.store.people.sessions import (
+    drop_session,
+    end_other_sessions,
+    end_session,
+    keep_session,
+    session,
+    sessions_of,
+)
 from runtime.store.protocol import Known, Paired, Pairing, Unmoved, Unpaired
 from runtime.store.protocol.people import (
     Admission,
     BrowserSession,
+    HeldData,
     Invitation,
     Joined,
     Merging,
@@ -44,10 +56,14 @@ from runtime.store.protocol.people import (
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Driver, MakeOp
 
+log = structlog.get_logger("people")
+
 REMEMBERED: Final = timedelta(seconds=1)
 """How long another node's change of a link may go unnoticed by a page that is open here."""
 
 TOKEN_BYTES: Final = 24
+BROWSER_PREFIX: Final = "sbb_"
+"""Begins what a browser holds that was signed in by a link."""
 T = TypeVar("T")
 
 
@@ -105,36 +121,66 @@ class PeopleStore(Base):
         found = await self._driver.read(lambda: person_of(ONCE + digest(token)))
         return found[0] if found else None
 
-    async def redeem(self, token: str) -> str | None:
-        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
-        if is_late(token, now):
-            return None
-        return fresh if await self._driver.write(lambda: redeem(token, fresh, now)) else None
+    async def linked(self, token: str) -> Person | None:
+        found = await self._driver.read(lambda: person_of(digest(token)))
+        return found[0] if found else None
+
+    async def redeem(self, token: str, browser: str = "") -> str | None:
+        now, own_link = self.now(), token_urlsafe(TOKEN_BYTES)
+        fresh = BROWSER_PREFIX + token_urlsafe(TOKEN_BYTES)
+        return fresh if await self._driver.write(lambda: begin(token, fresh, own_link, browser, now)) else None
+
+    async def leave(self, token: str) -> None:
+        now = self.now()
+        await self._changed(lambda: leave(digest(token), now))
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
         at, name = monotonic(), digest(token)
         seen = None if fresh else self._seen.get(name)
         if seen and at - seen[0] < REMEMBERED.total_seconds():
             return seen[1]
-        found = await self._driver.read(lambda: person_of(name))
+        found = await self._read(token, name)
         if found:
             self._seen[name] = (at, found)
         return found
+
+    async def _read(self, token: str, name: str) -> tuple[Person, Identity] | None:
+        """By a browser's session or, for one that was signed in before browsers had any, by the link itself."""
+        now = self.now()
+        if token.startswith(BROWSER_PREFIX) and (found := await self._driver.read(lambda: by_browser(name, now))):
+            await self._note_seen(name, found[2])
+            return found[:2]
+        return await self._driver.read(lambda: person_of(name))
+
+    async def _note_seen(self, name: str, last: datetime | None) -> None:
+        now = self.now()
+        if last is None or now - last < SEEN_AGAIN_AFTER:
+            return
+        try:
+            await self._driver.write(lambda: set_seen(name, now))
+        except StoreError as error:  # whoever only reads is let in: a full disk must not close the page
+            log.debug("when a browser was seen was not noted", reason=str(error))
 
     async def admit(self, asked: Admission) -> Person | Unadmitted:
         now = self.now()
         return await self._changed(lambda: admit(asked, now, self._new_id))
 
-    async def keep_session(self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person) -> None:
-        now, name = self.now(), session_name(digest(token))
-        await self._driver.write(lambda: keep_session(name, grant, issuer, of, who, now))
+    async def keep_session(
+        self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person, browser: str = ""
+    ) -> None:
+        now = self.now()
+        await self._driver.write(lambda: keep_session(token, grant, issuer, of, who, browser, now))
 
     async def session(self, token: str) -> tuple[Identity, Person, Identity] | None:
-        now, name = self.now(), session_name(digest(token))
-        return await self._driver.read(lambda: session(name, now))
+        now, name = self.now(), digest(token)
+        found = await self._driver.read(lambda: session(name, now))
+        if found is None:
+            return None
+        await self._note_seen(name, found[3])
+        return found[:3]
 
     async def drop_session(self, token: str, *, why: str, actor: str = "") -> bool:
-        now, name = self.now(), session_name(digest(token))
+        now, name = self.now(), digest(token)
         return await self._driver.write(lambda: drop_session(name, actor, why, now))
 
     async def note_turned_away(self, who: str, why: str) -> None:
@@ -160,6 +206,9 @@ class PeopleStore(Base):
     async def merging(self, name: str, into: str) -> Merging | Unmoved:
         return await self._driver.read(lambda: merging(name, into))
 
+    async def held_of(self, who: PersonId) -> HeldData:
+        return await self._driver.read(lambda: held_of(who))
+
     async def sessions_of(self, name: str) -> list[BrowserSession]:
         now = self.now()
         return await self._driver.read(lambda: sessions_of(name, now))
@@ -167,6 +216,10 @@ class PeopleStore(Base):
     async def end_session(self, name: str, which: str, *, actor: str) -> bool:
         now = self.now()
         return await self._changed(lambda: end_session(name, which, actor, now))
+
+    async def end_other_sessions(self, name: str, *, but: str, actor: str) -> int:
+        now = self.now()
+        return await self._changed(lambda: end_other_sessions(name, but, actor, now))
 
     async def pairings(self) -> list[Pairing]:
         now = self.now()
@@ -211,6 +264,8 @@ class PeopleStore(Base):
         now = self.now()
         return await self._driver.write(lambda: invitations.revoke(which, actor, now))
 
-    async def join_by(self, token: str, name: str, *, given: Collection[str] = ()) -> Joined | Unjoined:
-        now, fresh = self.now(), token_urlsafe(TOKEN_BYTES)
-        return await self._changed(lambda: invitations.join(token, name, fresh, given, now, self._new_id))
+    async def join_by(
+        self, token: str, name: str, *, given: Collection[str] = (), browser: str = ""
+    ) -> Joined | Unjoined:
+        now, fresh = self.now(), (BROWSER_PREFIX + token_urlsafe(TOKEN_BYTES), token_urlsafe(TOKEN_BYTES))
+        return await self._changed(lambda: invitations.join(token, name, fresh, given, browser, now, self._new_id))

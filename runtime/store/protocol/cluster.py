@@ -13,7 +13,7 @@ from runtime.contract import (
 from runtime.domain.failover import Ping
 from runtime.models.choice.cooling import Failed, Rest
 from runtime.policy.budgets import BudgetRules, Counter
-from runtime.store.protocol.leases import Duty, Lease
+from runtime.store.protocol.leases import UNTOLD, AboutNode, Beat, Duty, Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,22 @@ class Agenda:
 class Cluster(Protocol):
     """Nodes and roles."""
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
+    async def join(
+        self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "", about: AboutNode = UNTOLD
+    ) -> Lease:
         """Register a live node. `alone` proves every earlier node dead: they are reaped at once.
 
-        `agents` is the digest of its agents' manifests.
+        `agents` is the digest of its agents' manifests. Errors: StoreError where the database has outgrown this program.
         """
 
-    async def note_agents(self, lease: Lease, agents: str) -> None:
-        """Keep the digest that the node has by now. A node that was declared dead keeps what it had."""
+    async def note_agents(self, lease: Lease, agents: str, settings: str = "") -> None:
+        """Keep the digest of agents and the settings that the node has by now. One that was declared dead keeps what it had."""
 
-    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
-        """Renew; False when this node was declared dead."""
+    async def beat(self, lease: Lease, ttl: timedelta, *, offset: timedelta | None = None) -> Beat | None:
+        """Renew; None when this node was declared dead. `offset` is how far its machine's clock is ahead of the store's."""
+
+    async def give_up_roles(self, lease: Lease) -> bool:
+        """Give all roles back, and keep the lanes at work; False for a node that was declared dead."""
 
     async def reap(self, *, but: NodeId | None = None) -> int:
         """Declare nodes dead whose lease ended; their lanes are ready and their roles free. How many.
@@ -74,7 +79,7 @@ class Cluster(Protocol):
         """Channel and identity of each account whose courier some node has at this moment."""
 
     async def shift(self, by: timedelta) -> None:
-        """The clock was set by so much: move with it what waits for its time. For a store of one node."""
+        """The clock was set by so much: move with it what waits for its time, once, whoever notices."""
 
     async def last_written(self) -> datetime | None:
         """Time of the newest fact of the audit, in UTC by the clock of its writer; None for an empty audit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from runtime.contract import (
@@ -20,6 +21,24 @@ class Lease:
 
     node: NodeId
     fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class AboutNode:
+    """A node's program, and its settings as `bot.wiring.fingerprints` describes them."""
+
+    version: str = ""
+    settings: str = ""
+
+
+UNTOLD: Final = AboutNode()
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Answer to a heartbeat that counts. `drain`: it is to take nothing more in and to leave, within so long."""
+
+    drain: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

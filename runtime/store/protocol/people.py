@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -13,8 +13,10 @@ from runtime.contract import (
     Identity,
     Links,
     Person,
+    PersonId,
     Role,
 )
+from runtime.domain.events.feedback import Rating
 
 if TYPE_CHECKING:
     from runtime.store.logins.rows import NewGrant
@@ -100,7 +102,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Somebody who used an invitation. `token`: of their lasting link, for their browser alone."""
+    """Somebody who used an invitation. `token`: of their browser's session."""
 
     person: Person
     token: str
@@ -117,11 +119,47 @@ class Unjoined(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser that signed in at a provider. `id` is the beginning of its stored hash."""
+    """A browser in which somebody is signed in, at a provider or, without `issuer`, by their link. `id` is the beginning of its hash.
+
+    `browser` says which it is, as it calls itself; empty where it doesn't, as `seen` is none where nothing noted it.
+    """
 
     id: str
     issuer: str
     since: datetime
+    browser: str = ""
+    seen: datetime | None = None
+    hash: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenRoom:
+    """A room in which somebody spoke: how often, and when last."""
+
+    address: Address
+    messages: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRating:
+    """A rating that somebody gave, with the words they added."""
+
+    address: Address
+    rating: Rating
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldData:
+    """Data held about somebody beside memories and sign-ins. `browsers_told` are those that get notifications, by id."""
+
+    rooms: tuple[SpokenRoom, ...] = ()
+    ratings: tuple[GivenRating, ...] = ()
+    browsers_told: Mapping[str, datetime] = field(default_factory=dict)
+    zone: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Invitations(Protocol):
@@ -139,7 +177,9 @@ class Invitations(Protocol):
     async def revoke_invitation(self, which: str, *, actor: str) -> bool:
         """End one that is open; false where it isn't."""
 
-    async def join_by(self, token: str, name: str, *, given: Collection[str] = ()) -> Joined | Unjoined:
+    async def join_by(
+        self, token: str, name: str, *, given: Collection[str] = (), browser: str = ""
+    ) -> Joined | Unjoined:
         """Use an invitation: a new person, with a number behind a name that is taken or `given` something. Of two at once one joins."""
 
     async def let_in(
@@ -187,7 +227,9 @@ class Guests(Protocol):
     async def admit(self, asked: Admission) -> Person | Unadmitted:
         """The person as whom a provider's word lets somebody in; nothing is written where nothing changes."""
 
-    async def keep_session(self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person) -> None:
+    async def keep_session(
+        self, token: str, grant: NewGrant, issuer: str, of: Identity, who: Person, browser: str = ""
+    ) -> None:
         """Remember a browser that signed in at a provider."""
 
     async def session(self, token: str) -> tuple[Identity, Person, Identity] | None:
@@ -240,11 +282,17 @@ class People(Links, Guests, Invitations, Protocol):
     async def merging(self, name: str, into: str) -> Merging | Unmoved:
         """Tell what a merge would do, and change nothing."""
 
+    async def held_of(self, who: PersonId) -> HeldData:
+        """Data held about them, the newest first."""
+
     async def sessions_of(self, name: str) -> list[BrowserSession]:
-        """Browsers in which they are signed in by a provider, the newest first."""
+        """Browsers in which they are signed in, those seen last first."""
 
     async def end_session(self, name: str, which: str, *, actor: str) -> bool:
         """Sign them out in one of those browsers; false where it isn't signed in."""
+
+    async def end_other_sessions(self, name: str, *, but: str, actor: str) -> int:
+        """Sign them out in all browsers but the one with this hash; how many those were."""
 
     async def pairings(self) -> list[Pairing]:
         """Pairings that wait for a code to be entered, oldest first."""

@@ -31,8 +31,8 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.board import listed
 from runtime.store.tasks.turning import drop
 
-TAKEN_BACK_WITHIN: Final = timedelta(seconds=15)
-"""The page offers it for ten seconds; a slow network may take a few more."""
+TAKEN_BACK_WITHIN: Final = timedelta(seconds=70)
+"""The page offers it for thirty seconds, and for a minute to whoever stays at the offer; a slow network may take a few more."""
 TAKEN_BACK_MICROS: Final = TAKEN_BACK_WITHIN // timedelta(microseconds=1)
 NOT_YOURS: Final = "Only the person who began this conversation can delete it. You can archive it."
 OTHERS_HERE: Final = "Others have written here too, so I can't delete it. You can archive it."

@@ -98,6 +98,9 @@ class Driver(Protocol):
     def now(self) -> datetime:
         """The engine's clock."""
 
+    def look_at_clock(self) -> None:
+        """Have the next write look at the engine's clock, where that is another machine's."""
+
     async def close(self) -> None: ...
 
 

@@ -6,7 +6,7 @@ What other nodes commit is found by the slow polls of who waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
@@ -40,6 +40,11 @@ POOL: Final = 8
 STATEMENTS: Final = 512
 """Prepared statements that a connection keeps: more than there are."""
 CLOSE: Final = timedelta(seconds=1)
+UNATTENDED_SHARE: Final = 0.6
+UNATTENDED_MOST: Final = timedelta(seconds=3)
+"""A transaction whose process says nothing for so long, this share of what an operation may take at most, is rolled back by
+the server: a frozen process, or one that is cut off, would keep its rows from the other nodes as long as its connection seems
+to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
@@ -49,8 +54,8 @@ BEGIN: Final = Compiled("BEGIN ISOLATION LEVEL READ COMMITTED")
 BEGIN_READING: Final = Compiled("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 COMMIT: Final = Compiled("COMMIT")
 ROLLBACK: Final = Compiled("ROLLBACK")
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at the server's clock."""
+LOOK_EVERY: Final = 2.0
+"""Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
 
 # Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
 REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -75,9 +80,24 @@ WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
 }
 
 
+CROWDED: Final = (
+    "The database has no connection left for this process ({error}). Each holds up to " + str(POOL + 2) + ": raise "
+    "max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes."
+)
+
+
+def is_crowded(error: BaseException) -> bool:
+    """True where the server, or a pooler before it, has all its connections in use."""
+    return isinstance(error, asyncpg.TooManyConnectionsError) or (
+        isinstance(error, asyncpg.PostgresError)
+        and any(words in str(error) for words in ("no more connections allowed", "query_wait_timeout"))
+    )
+
+
 def explain(error: BaseException) -> StoreError:
     trouble = trouble_of(error)
-    return StoreError(WORDS_OF_TROUBLE[trouble].format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+    words = CROWDED if is_crowded(error) else WORDS_OF_TROUBLE[trouble]
+    return StoreError(words.format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -92,8 +112,10 @@ def trouble_of(error: BaseException) -> Trouble:
             return Trouble.DAMAGED
         case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
             return Trouble.AWAY  # shut down, starting, or no room for us
+        case asyncpg.IdleInTransactionSessionTimeoutError():
+            return Trouble.AWAY  # given up by the server while we were frozen
         case _:
-            return Trouble.AWAY if isinstance(error, AWAY) else Trouble.OTHER
+            return Trouble.AWAY if isinstance(error, AWAY) or is_crowded(error) else Trouble.OTHER
 
 
 async def kept_statements(url: str) -> int:
@@ -112,8 +134,23 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
-async def open_pool(url: str) -> asyncpg.Pool[Any]:
-    """Connections to `url`. Errors: StoreError without the password."""
+def roll_back_if_left(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know."""
+    milliseconds = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
+
+    async def init(connection: Any) -> None:
+        await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+
+    return init
+
+
+async def keep_if_left(connection: Any) -> None:
+    """The transaction that is open may wait for us: for a disk, or for another connection's work."""
+    await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
+async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]] | None = None) -> asyncpg.Pool[Any]:
+    """Connections to `url`; `init` is done on each. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
             kept = await kept_statements(url)
@@ -124,6 +161,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
                 statement_cache_size=kept,
                 connection_class=Pipelined if kept else Unprepared,
                 command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
+                init=init,
                 reset=leave_as_it_is,
             )
             try:
@@ -136,6 +174,8 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
         # The address in pieces may be the password in pieces, so no piece of it is shown.
         raise StoreError("database_url is malformed. Write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
+        if is_crowded(error):
+            raise explain(error) from error
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
             trouble=Trouble.AWAY,
@@ -202,12 +242,17 @@ class ServerClock:
         self._steady = steady
         self._at = EPOCH
         self._tick = 0.0
+        self._is_doubtful = False
 
     def __call__(self) -> datetime:
         return self._at + timedelta(seconds=self._steady() - self._tick)
 
     def is_old(self) -> bool:
-        return self._steady() - self._tick > LOOK_EVERY
+        return self._is_doubtful or self._steady() - self._tick > LOOK_EVERY
+
+    def doubt(self) -> None:
+        """It may have been set: it is looked at before the next write."""
+        self._is_doubtful = True
 
     async def look(self, connection: Any) -> None:
         before = self._steady()
@@ -215,6 +260,7 @@ class ServerClock:
         # Half of the round trip is the best guess at when the server looked at its clock.
         self._tick = (before + self._steady()) / 2
         self._at = EPOCH + timedelta(microseconds=server)
+        self._is_doubtful = False
 
 
 PURGE_TIMEOUT_SECONDS: Final = 3600.0
@@ -273,6 +319,9 @@ class PostgresDriver:
 
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
+
+    def look_at_clock(self) -> None:
+        self._clock.doubt()
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         limit = min(within or self._within, self._within).total_seconds()

@@ -297,6 +297,9 @@ class SqliteDriver:
             return None
         return await asyncio.to_thread(self._writer.copy, folder)
 
+    def look_at_clock(self) -> None:
+        """Nothing: each look at the clock is a look at this machine's."""
+
     async def purge(self) -> None:
         """Pages are overwritten as rows go; the log still has them until it is written back and cut."""
         if self._files is not None:

@@ -28,6 +28,20 @@ identities = Table(
     Index("ix_identities_person", "person_id"),
 )
 
+# A browser in which somebody is signed in, by the hash of what it holds. `link` is the hash of the link that opened it, and
+# it ends with that; empty for one that a provider let in, whose sign-in stands in `logins`.
+browser_sessions = Table(
+    "browser_sessions",
+    metadata,
+    words("hash", primary_key=True),
+    words("person_id"),
+    words("link"),
+    words("browser"),
+    number("made_at"),
+    number("seen_at"),
+    Index("ix_browser_sessions_person", "person_id"),
+)
+
 # Identities of channels whose platform gives none (the web page): made once, kept for good.
 accounts = Table(
     "accounts",

@@ -14,7 +14,15 @@ from runtime.store.common import add, fact, held, person, put
 from runtime.store.logins.rows import SESSION_LOGIN
 from runtime.store.people.sessions import SESSION_LIFE
 from runtime.store.protocol import Duty
-from runtime.store.schema import approvals, identities, logins, people, push_marks, push_subscriptions
+from runtime.store.schema import (
+    approvals,
+    browser_sessions,
+    identities,
+    logins,
+    people,
+    push_marks,
+    push_subscriptions,
+)
 from runtime.store.sql.driver import Op, is_word, micros
 
 QUESTION_SUBJECT: Final = "question:"
@@ -29,6 +37,11 @@ TELL_TRIES_MAX: Final = 12
 _owner = people.alias("owner")
 _its_session: ColumnElement[bool] = or_(
     _owner.c.link_hash == push_subscriptions.c.session,
+    exists().where(
+        browser_sessions.c.hash == push_subscriptions.c.session,
+        browser_sessions.c.person_id == _owner.c.id,
+        browser_sessions.c.link == _owner.c.link_hash,
+    ),
     exists().where(
         logins.c.name == literal_column(f"'{SESSION_LOGIN}'").concat(push_subscriptions.c.session),
         logins.c.signed_in_at > bindparam("since"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -65,6 +66,18 @@ async def test_what_a_person_says_is_a_signal_that_knows_its_room(opened: Opened
         assert (signal.address.channel, signal.address.account) == (adapter.channel, adapter.identity)
         assert signal.address.room == stage.place.address.room
         assert abs((stage.clock() - signal.received_at).total_seconds()) < 60
+
+
+@pytest.mark.parametrize("hours", [25, -25])
+async def test_with_our_clock_set_wrong_what_was_said_now_was_said_now(opened: Opened, hours: int) -> None:
+    """Else somebody is told that we were away for a day."""
+    async with opened() as stage:
+        stage.clock.ahead = timedelta(hours=hours)
+        async with stage.life():
+            await stage.rig.say(stage.place, "hello")
+            await until(lambda: len(stage.sink.taken) == 1, "signal")
+            [signal] = stage.sink.taken
+            assert abs((stage.clock() - signal.received_at).total_seconds()) < 60
 
 
 async def test_an_event_that_comes_twice_is_one_signal(opened: Opened) -> None:

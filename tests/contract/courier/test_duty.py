@@ -186,6 +186,26 @@ async def test_without_a_fresh_lease_nothing_is_sent(stage: Stage) -> None:
     assert stage.channel.sends == 0
 
 
+async def test_a_process_that_stood_still_after_its_marker_does_not_send_but_tries_again(stage: Stage) -> None:
+    """Others may have looked for the part meanwhile, found nothing, and sent it."""
+    is_fresh = True
+
+    def stands_still(point: str) -> None:
+        nonlocal is_fresh
+        is_fresh = is_fresh and point != "part-marked"
+
+    await stage.put("hello")
+    courier = await stage.courier()
+    given = replace(courier._context, lease_is_fresh=lambda: is_fresh, probe=stands_still)
+    courier._context = courier._sender._context = given
+    await courier.drain()
+    assert stage.channel.sends == 0
+    is_fresh, courier._sender._context = True, replace(given, probe=lambda point: None)
+    await stage.settle(courier)
+    assert stage.seen() == ["hello"]
+    assert stage.channel.sends == 1
+
+
 async def test_a_courier_started_again_serves_the_room_it_was_cut_in(stage: Stage) -> None:
     """As when its process lost its node and joins again."""
     hanging, begun = asyncio.Event(), asyncio.Event()

@@ -57,3 +57,4 @@ async def test_a_report_with_a_thread_of_its_own_says_so_and_is_announced(any_st
     first, second = await contents(any_stage)
     assert (first.threaded, first.under, first.text) == (True, "", "All is well.\n\nTwo are open.")
     assert (second.threaded, second.text) == (True, "# news\n\n- one\n- two")
+    assert (first.schedule, second.schedule) == ("news", "news")

@@ -146,6 +146,9 @@ class Noted:
     async def purge(self) -> None:
         await self.driver.purge()
 
+    def look_at_clock(self) -> None:
+        self.driver.look_at_clock()
+
     async def close(self) -> None:
         await self.driver.close()
 

@@ -65,7 +65,7 @@ async def test_the_old_life_is_dead_and_its_fences_are_used_up(stage: Stage) -> 
     duty = await stage.duty()
     claim = await stage.begin()
     await restore(stage)
-    assert await stage.store.cluster.beat(stage.lease, TTL) is False
+    assert await stage.store.cluster.beat(stage.lease, TTL) is None
     assert await stage.store.outbox.render(duty, DeliveryId("d"), [Wire("x")], mark=True) is False
     assert await stage.store.runs.steer(claim.lane, claim.run_id) is None
     assert min(await stage.column("SELECT fence FROM nodes")) > LIVES

@@ -157,3 +157,17 @@ async def test_a_message_that_was_replaced_meanwhile_is_replaced_once(stage: Sta
     late = await instead(stage, first.run_id, "three")
     assert late.verdict.outcome is Outcome.ACCEPTED
     assert await stage.column("SELECT replaces FROM signals ORDER BY accepted_at") == ["", first.run_id, ""]
+
+
+async def test_a_conversation_is_called_by_its_first_words_as_they_were_said_last(stage: Stage) -> None:
+    old = (await answered(stage, "list teh files", "none")).run_id
+    for words in ("list thee files", "list the files"):
+        stage.clock.advance(seconds=1)
+        taken = await instead(stage, old, words)
+        claim = await stage.claim()
+        await stage.finish(claim, "none")
+        old = claim.run_id
+        assert str(old) == taken.verdict.signal_id
+    stage.clock.advance(seconds=1)
+    await stage.say("and the folders")
+    assert [one.title for one in await stage.store.history.rooms(ROOM.channel, ROOM.account, ADA)] == ["list the files"]

@@ -123,6 +123,16 @@ async def test_whoever_joins_gets_nobody_elses_name(stage: Stage) -> None:
         assert joined.person.name.replace("\u0410", "A") == called
 
 
+async def test_of_two_who_join_at_once_under_names_that_are_alike_one_gets_a_number(stage: Stage) -> None:
+    await stage.many()
+    for round_ in "BCDEF":
+        tokens = [(await invited(stage))[1] for _ in range(4)]
+        alike_ones = [f"{round_}op", f"{round_}\u043ep", f"{round_.lower()}op", f"{round_}OP"]
+        made = await asyncio.gather(*(stage.store.people.join_by(*one) for one in zip(tokens, alike_ones, strict=True)))
+        called = [one.person.name for one in made if isinstance(one, Joined)]
+        assert sorted(name.partition(" ")[2] for name in called) == ["", "2", "3", "4"], called
+
+
 async def test_nobody_joins_without_a_name_or_under_one_of_ours(stage: Stage) -> None:
     for name, called in ((":", "Guest"), ("settings", "Guest 2"), ("telegram:7", "telegram 7")):
         _, token = await invited(stage)

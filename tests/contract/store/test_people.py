@@ -6,7 +6,11 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from runtime.contract import Identity, Person, Role, Said
+from runtime.domain.ids import digest
+from runtime.store.people.browsers import BROWSER_LIFE, SEEN_AGAIN_AFTER, SESSIONS_A_PERSON
 from runtime.store.protocol import Unmoved
 from tests.contract.store.stage import ADA, GATE, Stage
 
@@ -163,3 +167,75 @@ async def test_a_link_for_one_use_works_once_in_time_and_is_no_session(stage: St
     assert await stage.store.people.person_of(fresh) is None, "a newer link replaces the older one"
     stage.clock.advance(seconds=16 * 60)
     assert (await stage.store.people.invited(late), await stage.store.people.redeem(late)) == (None, None)
+
+
+# --------------------------------------------------------------------------------------------------------- browsers
+
+
+async def two_browsers(stage: Stage) -> tuple[str, str]:
+    """Two browsers of Uma, signed in by one link."""
+    await stage.store.people.set_link("Uma", "token", actor="test")
+    one = await stage.store.people.redeem("token", "Firefox · Linux")
+    two = await stage.store.people.redeem("token", "Safari · iPhone")
+    assert one
+    assert two
+    assert one != two
+    return one, two
+
+
+async def test_each_browser_of_a_link_has_a_session_that_ends_alone(stage: Stage) -> None:
+    people = stage.store.people
+    one, two = await two_browsers(stage)
+    found = await people.sessions_of("Uma")
+    assert {each.browser for each in found} == {"Firefox · Linux", "Safari · iPhone"}
+    uma = await people.person_of(one)
+    assert uma
+    assert (await people.linked("token"), await people.linked(one)) == (uma[0], None), "a session is no link"
+    phone = next(each for each in found if each.browser == "Safari · iPhone")
+    assert await people.end_session("Uma", phone.id, actor="Uma")
+    assert await people.person_of(two, fresh=True) is None
+    assert await people.person_of(one, fresh=True)
+    assert not await people.end_session("Uma", phone.id, actor="Uma")
+    assert await people.redeem("token"), "the link still opens the page"
+
+
+@pytest.mark.parametrize("end", ["leave", "others", "sign out", "new link", "removed"])
+async def test_browsers_end_with_their_link_all_at_once_or_where_somebody_leaves(stage: Stage, end: str) -> None:
+    people = stage.store.people
+    one, two = await two_browsers(stage)
+    match end:
+        case "leave":
+            await people.leave(one)
+        case "others":
+            assert await people.end_other_sessions("Uma", but=digest(two), actor="Uma") == 1
+        case "sign out":
+            await people.sign_out("Uma", actor="Ada")
+        case "new link":
+            await people.set_link("Uma", "newer", actor="Ada")
+        case _:
+            await people.remove("Uma", actor="Ada")
+    stays = end in ("leave", "others")
+    assert [await people.person_of(each, fresh=True) is not None for each in (one, two)] == [False, stays]
+    assert [each.hash for each in await people.sessions_of("Uma")] == ([digest(two)] if stays else [])
+
+
+async def test_when_a_browser_was_seen_is_noted_now_and_then(stage: Stage) -> None:
+    one, _ = await two_browsers(stage)
+    seen = []
+    for seconds in (60, SEEN_AGAIN_AFTER.total_seconds()):
+        stage.clock.advance(seconds=seconds)
+        assert await stage.store.people.person_of(one, fresh=True)
+        seen += [each.seen for each in await stage.store.people.sessions_of("Uma") if each.hash == digest(one)]
+    assert seen[0] < seen[1] == stage.clock()  # type: ignore[operator]
+    stage.clock.advance(seconds=BROWSER_LIFE.total_seconds())
+    assert await stage.store.people.person_of(one, fresh=True) is None
+    assert await stage.store.people.sessions_of("Uma") == []
+
+
+async def test_a_person_has_so_many_browsers_and_the_oldest_goes(stage: Stage) -> None:
+    one, two = await two_browsers(stage)
+    for _ in range(SESSIONS_A_PERSON - 1):
+        stage.clock.advance(seconds=1)
+        await stage.store.people.redeem("token")
+    assert len(await stage.store.people.sessions_of("Uma")) == SESSIONS_A_PERSON
+    assert [await stage.store.people.person_of(each, fresh=True) is None for each in (one, two)].count(True) == 1

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from runtime.cluster.notifier import LocalNotifier
+from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import Address, Said
 from runtime.domain.ids import new_id
 from runtime.intake.room_names import RoomNames
@@ -53,8 +53,8 @@ class Counting:
 
 
 @asynccontextmanager
-async def listening(stage: Stage, book: Counting) -> AsyncIterator[RoomNames]:
-    names = RoomNames(book, LocalNotifier())
+async def listening(stage: Stage, book: Counting, notifier: LocalNotifier | None = None) -> AsyncIterator[RoomNames]:
+    names = RoomNames(book, notifier or LocalNotifier())
     async with asyncio.TaskGroup() as group:
         task = group.create_task(names.run())
         yield names
@@ -141,6 +141,18 @@ async def test_the_language_of_a_rooms_only_reader_outlasts_a_restart(stage: Sta
         hear(stage, names, "#general")
         await written(book)
     assert await stage.store.places.room_languages() == {GENERAL: "de"}
+
+
+async def test_another_node_speaks_the_language_as_soon_as_its_reader_is_heard(stage: Stage) -> None:
+    there, other = LocalNotifier(), Languages()
+    LANGUAGES.set(other)
+    async with listening(stage, Counting(stage), there), asyncio.timeout(20):
+        LANGUAGES.set(Languages())  # of this node
+        async with listening(stage, Counting(stage), SharedNotifier(there.notify_here)) as names:
+            for tag in ("de", "en", "de"):  # a reader who makes up their mind
+                names.hear(replace(stage.signal(Said(new_id()), at=GENERAL), language=tag))
+                while other.of(GENERAL) != tag:  # noqa: ASYNC110 - nothing rings when it was read
+                    await asyncio.sleep(0.01)
 
 
 async def test_a_language_that_everybody_has_is_not_kept(stage: Stage) -> None:

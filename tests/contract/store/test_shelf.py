@@ -96,3 +96,12 @@ async def test_a_mark_goes_once_its_conversation_is_gone_and_it_is_old(stage: St
     stage.clock.advance(hours=25)
     assert await sweep(stage, Stock.ROOM_MARKS, limit=1) == 1
     assert await stage.column("SELECT address FROM room_marks") == [str(ROOM)]
+
+
+async def test_what_would_not_be_seen_in_a_title_is_shown_and_one_that_was_given_is_told_as_it_stands(
+    stage: Stage,
+) -> None:
+    await stage.say("a\u202etxt.exe")
+    assert (await of(stage))[ROOM.room].title == "a⟨U+202E⟩txt.exe"
+    await stage.store.shelf.mark_room(ADA, ROOM, RoomMark(title="b⟨U+202E⟩"))
+    assert (await of(stage))[ROOM.room].title == "b⟨U+202E⟩"

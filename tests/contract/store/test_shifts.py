@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Wire
+from runtime.contract import NodeId, Wire
 from runtime.domain.approvals import ApprovalState
 from runtime.store.sql.driver import moment
 from tests.contract.store.stage import LIFE, SHELL, Stage
@@ -29,6 +29,31 @@ async def test_a_question_waits_as_long_as_was_meant(stage: Stage, jump: timedel
     assert await stage.store.approvals.expire() == []
     stage.clock.advance(seconds=1)
     assert len(await stage.store.approvals.expire()) == 1
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_several_nodes_that_notice_one_jump_move_what_waits_once(stage: Stage, jump: timedelta) -> None:
+    delivery, duty, wait = await stage.enqueue(), await stage.duty(), timedelta(seconds=30)
+    await stage.store.outbox.render(duty, delivery, [Wire("hello")], mark=True)
+    await stage.store.outbox.retry(duty, delivery, 1, stage.clock() + wait, "away")
+    await sets(stage, jump)
+    stage.clock.advance(seconds=2)
+    await stage.store.cluster.shift(jump + timedelta(seconds=0.1))
+    [open_] = await stage.waiting()
+    assert open_.not_before == stage.clock() + wait - timedelta(seconds=2)
+    await sets(stage, -jump)
+    [open_] = await stage.waiting()
+    assert open_.not_before == stage.clock() + wait - timedelta(seconds=2), "back again is another jump"
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_a_lease_ends_neither_with_the_jump_nor_hours_later(stage: Stage, jump: timedelta) -> None:
+    length = timedelta(seconds=5)
+    await stage.store.cluster.join(NodeId("another"), "another/1", length, alone=False)
+    await sets(stage, jump)
+    assert await stage.store.cluster.reap() == 0
+    stage.clock.at += length + timedelta(seconds=1)
+    assert await stage.store.cluster.reap() >= 1
 
 
 async def test_a_question_that_was_decided_stays_as_it_was(stage: Stage) -> None:

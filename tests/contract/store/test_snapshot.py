@@ -35,7 +35,7 @@ kept = pytest.mark.parametrize("url", ["file", "postgres"], indirect=True)
 SINCE_SMALL_VECTORS: Final = (
     *("processes", "skill_locks", "triggers", "trigger_fires", "room_marks", "forgettings", "audit_signatures"),
     *("event_cursors", "feedback", "tokens", "logins", "pushes", "peer_tasks", "deleted_rooms", "invitations"),
-    *("push_subscriptions", "push_marks"),
+    *("push_subscriptions", "push_marks", "browser_sessions"),
 )
 """Tables that came after revision 0038."""
 

@@ -191,7 +191,16 @@ class FakeStore:
         name = self.once.get(token)
         return self.known[name].person if name else None
 
-    async def redeem(self, token: str) -> str | None:
+    async def linked(self, token: str) -> Person | None:
+        found = await self.person_of(token)
+        return found[0] if found else None
+
+    async def leave(self, token: str) -> None:
+        self.links.pop(token, None)
+
+    async def redeem(self, token: str, browser: str = "") -> str | None:
+        if token in self.links:
+            return token
         name = self.once.pop(token, "")
         return f"link-of-{name}" if name and await self.set_link(name, f"link-of-{name}", actor="") else None
 

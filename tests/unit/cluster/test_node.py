@@ -13,6 +13,7 @@ from runtime.cluster.node import Node, NodeLost
 from runtime.contract import NodeId
 from runtime.errors import StoreError
 from runtime.store.protocol import Duty, Lease
+from runtime.store.protocol.leases import UNTOLD, AboutNode, Beat
 
 LENGTH = timedelta(seconds=0.03)
 
@@ -25,19 +26,25 @@ class Registry:
     reaps: list[int] = field(default_factory=list)
     beaten: int = 0
     left: bool = False
+    drain: timedelta | None = None
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
+    async def join(
+        self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "", about: AboutNode = UNTOLD
+    ) -> Lease:
         return Lease(node, 1)
 
-    async def note_agents(self, lease: Lease, agents: str) -> None: ...
+    async def note_agents(self, lease: Lease, agents: str, settings: str = "") -> None: ...
 
-    async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+    async def give_up_roles(self, lease: Lease) -> bool:
+        return True
+
+    async def beat(self, lease: Lease, ttl: timedelta, *, offset: timedelta | None = None) -> Beat | None:
         self.beaten += 1
         match self.beats.pop(0) if self.beats else True:
             case StoreError() as error:
                 raise error
             case held:
-                return held
+                return Beat(self.drain) if held else None
 
     async def reap(self, *, but: NodeId | None = None) -> int:
         return self.reaps.pop(0) if self.reaps else 0
@@ -124,9 +131,9 @@ async def test_a_renewal_counts_from_before_it_was_asked_for() -> None:
     clock = Clock()
 
     class Slow(Registry):
-        async def beat(self, lease: Lease, ttl: timedelta) -> bool:
+        async def beat(self, lease: Lease, ttl: timedelta, *, offset: timedelta | None = None) -> Beat | None:
             clock.at += 60
-            return await super().beat(lease, ttl)
+            return await super().beat(lease, ttl, offset=offset)
 
     one = node(Slow(), clock)
     await run_for(one, 0.05)
@@ -141,6 +148,14 @@ async def test_a_store_that_is_away_renews_nothing_and_ends_nothing() -> None:
         await run_for(one, 0.05)
     assert registry.beaten > 1
     assert not one.fresh()
+
+
+async def test_a_node_that_is_asked_to_leave_learns_how_long_it_may_take() -> None:
+    one = node(Registry(drain=timedelta(minutes=3)), Clock())
+    async with asyncio.TaskGroup() as group:
+        beating = group.create_task(one.run())
+        assert await one.asked_to_drain() == timedelta(minutes=3)
+        beating.cancel()
 
 
 async def test_a_node_declared_dead_is_lost() -> None:

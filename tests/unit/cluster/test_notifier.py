@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 
-from runtime.cluster.notifier import LocalNotifier, SharedNotifier
+from runtime.cluster.notifier import SWEEP_LEAST, LocalNotifier, SharedNotifier
 from runtime.contract import Notifier
 
 
@@ -101,3 +101,13 @@ async def test_a_ring_for_here_alone_is_told_to_nobody() -> None:
     notifier.notify_here("a")
     assert await listener.within(0)
     assert told == []
+
+
+async def test_topics_that_nobody_rings_again_do_not_pile_up() -> None:
+    notifier = LocalNotifier()
+    kept = notifier.listen("kept")
+    for number in range(10 * SWEEP_LEAST):
+        notifier.listen(f"a room that somebody looked into: {number}")
+    assert len(notifier.topics()) < 2 * SWEEP_LEAST
+    notifier.notify("kept")
+    assert await anext(kept) == "kept"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -35,10 +36,38 @@ class World:
     async def mend(self, by: timedelta) -> None:
         if self.away:
             raise StoreError("The database is away.")
+        await asyncio.sleep(0)
         self.moved.append(by)
 
     def jumps(self, last: datetime | None = None) -> Jumps:
         return Jumps(now=self.now, mend=self.mend, last=last, steady=self.steady)
+
+
+async def test_two_looks_at_once_mend_a_jump_once() -> None:
+    """One before questions end, beside that of each second."""
+    world = World()
+    jumps = world.jumps()
+    world.passes(1)
+    world.at += HOUR
+    await asyncio.gather(jumps.look(), jumps.look())
+    await jumps.look()
+    assert world.moved == [HOUR]
+
+
+async def test_a_machine_whose_clock_is_wrong_beside_the_stores_is_told_once_and_once_when_it_is_right() -> None:
+    world = World()
+    off = [HOUR, HOUR, timedelta(seconds=1), timedelta(seconds=1)]
+    jumps = Jumps(now=world.now, mend=world.mend, wall=lambda: world.at + off.pop(0), steady=world.steady)
+    with capture_logs() as logs:
+        while off:
+            await jumps.look()
+            world.passes(1)
+    assert [log["event"] for log in logs] == [
+        "the clock of this machine is wrong",
+        "the clock of this machine agrees with the database's again",
+    ]
+    assert logs[0]["off"] == "3600 s ahead"
+    assert world.moved == []
 
 
 async def test_time_that_passes_is_no_jump() -> None:

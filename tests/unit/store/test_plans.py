@@ -53,7 +53,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "whether somebody spoke in a room": (
         audience.SPOKE_HERE,
         {"i": "web:ada", "room": "web:main/r7"},
-        "ix_signals_actor|ix_signals_said",
+        "ix_signals_actor|ix_signals_said|ix_signals_speaker",
     ),
     "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
     "timers whose time has come": (timers.DUE_TIMERS, {"now": "0", "n": 100}, "ix_waits_timers"),
@@ -64,6 +64,11 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
+    "rooms in which somebody spoke": (
+        history.ROOMS,
+        {"actor": "web:ada", "like": "web:main/%", "n": 200},
+        "ix_signals_speaker",
+    ),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
     "how a room stands": (
         history.STATE,
@@ -161,7 +166,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "whether somebody was told": (
         messages.MARK_TOLD,
         {"room": "web:main/r7", "a": "web:ada", "since": 0},
-        "ix_signals_said|ix_signals_actor",
+        "ix_signals_said|ix_signals_actor|ix_signals_speaker",
     ),
     "messages of a day": (figures.MESSAGES[False], PERIOD, "pk_signals|autoindex_signals"),
     "messages of a room's day": (figures.MESSAGES[True], PERIOD, "pk_signals|autoindex_signals"),
@@ -238,7 +243,7 @@ FILL = [
     "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}', '', '' FROM n",
     "INSERT INTO children SELECT 'c' || i, 'r' || i, 2, 1, 's' || i % 50, 'r' || i, 'cs' || i, 'main', '[\"main\"]', 1, 1, 'goal', "
     "'', '', '', CASE WHEN i % 1000 = 7 THEN 'open' ELSE 'done' END, '', 1, 0, i, i, i FROM n",
-    "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
+    "INSERT INTO nodes (id, label, state, fence, joined_at, expires_at, agents) SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
 ]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -13,12 +14,15 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
+from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
 from runtime.store.sql.driver import Op, Rows
 from runtime.store.sql.wire.pipeline import Pipelined, Script
 from runtime.store.store import Store, open_store
+from runtime.store.upgrade import NEWER_SCHEMA
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
 from tests.lab.proxy import proxy
@@ -107,14 +111,23 @@ async def test_three_nodes_that_start_at_once_migrate_once(postgres: Postgres) -
         await store.close()
 
 
-async def test_a_newer_database_is_told(postgres: Postgres) -> None:
+async def test_a_newer_database_is_worked_on_until_it_took_away_what_we_need(postgres: Postgres) -> None:
     url = postgres.create_database()
-    await (await open_store(url)).close()
+    here = await open_store(url)
     connection = await asyncpg.connect(url)
     await connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with capture_logs() as logs:
+        there = await open_store(url)
+    assert [(line["event"], line["schema"]) for line in logs] == [(NEWER_SCHEMA, "9999")]
+    await there.cluster.join(NodeId("n1"), "a/1", timedelta(seconds=5), alone=False)
+    await connection.execute("INSERT INTO schema_contracts VALUES ('9998')")
     await connection.close()
-    with pytest.raises(StoreError, match="newer than this program"):
+    with pytest.raises(StoreError, match="newer than this program: revision 9998 took away"):
         await open_store(url)
+    with pytest.raises(StoreError, match="revision 9998 took away"):
+        await there.cluster.join(NodeId("n2"), "a/2", timedelta(seconds=5), alone=False)
+    await there.close()
+    await here.close()
 
 
 async def test_the_clock_is_the_servers(store: Store) -> None:
@@ -207,6 +220,21 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
             await store.close()
 
 
+async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(postgres: Postgres) -> None:
+    """A frozen one keeps its connections, and would keep its locks."""
+    store = await open_store(postgres.create_database(), within=timedelta(seconds=0.5))
+    with pytest.raises(StoreError) as error:
+        await store.driver.write(_stands_still)
+    assert error.value.trouble is Trouble.AWAY
+    await store.driver.write(_write)
+    await store.close()
+
+
+def _stands_still() -> Op[None]:
+    yield text("SELECT 1"), {}
+    time.sleep(0.5)  # as with SIGSTOP, the whole process
+
+
 def _slow_write() -> Op[None]:
     yield text("SELECT pg_sleep(0.05)"), {}
 
@@ -282,3 +310,27 @@ async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Stor
             async with asyncio.timeout(0.05):
                 await store.driver.write(endless)
     assert await store.schedules.next_due() is None
+
+
+async def test_a_server_without_a_free_connection_is_told_with_the_setting_that_bounds_it(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    admin = await asyncpg.connect(url)
+    await admin.execute("CREATE ROLE narrow LOGIN PASSWORD 'narrow' CONNECTION LIMIT 1")
+    to = urlsplit(url)
+    narrow = url.replace(f"{to.username}:{to.password}@", "narrow:narrow@")
+    held = await asyncpg.connect(narrow)
+    try:
+        with pytest.raises(StoreError, match="raise max_connections of the server") as crowded:
+            await open_store(narrow)
+        assert crowded.value.trouble is Trouble.AWAY
+    finally:
+        await held.close()
+        await admin.close()
+
+
+@pytest.mark.parametrize("words", ["no more connections allowed (max_client_conn)", "query_wait_timeout"])
+def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds_it(words: str) -> None:
+    """As PgBouncer 1.18 and newer say it."""
+    told = engine.explain(asyncpg.ProtocolViolationError(words))
+    assert "default_pool_size of PgBouncer" in str(told)
+    assert told.trouble is Trouble.AWAY

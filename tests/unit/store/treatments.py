@@ -63,6 +63,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "forgettings": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # a digest each
     "people": Treatment(until=REMOVED),
     "identities": Treatment(until=REMOVED),
+    "browser_sessions": Treatment(until="somebody signs out, their link is void, or a year without a visit is over"),
     "accounts": Treatment(until=FOR_GOOD),
     "participation": Treatment(("transcripts_days",)),
     "pairings": Treatment(until=OVER),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
+import playwright
 import pytest
 
 from bot.settings.settings import load
@@ -18,6 +20,7 @@ from tools.browser.gateway import Traffic
 from tools.browser.heads import BadHead, Head
 from tools.browser.outline import Element, elements_of, rows_of, told
 from tools.browser.session import Session
+from tools.browser.starting import UNUSED_FEATURES
 from tools.browser.terms import BrowserTerms, trouble_of
 from tools.browser.walls import Walls, order_of
 from tools.sandbox.bubblewrap import Bwrap
@@ -48,6 +51,14 @@ def test_a_page_reads_as_lines_with_a_target_for_each_thing_that_can_be_used() -
     ]
     assert elements_of(rows)["e4"] == Element("e4", "textbox", "Name")
     assert elements_of(rows)["e7"].told == "generic “Pick me”"
+
+
+def test_what_playwright_turns_off_in_chromium_stays_off() -> None:
+    driver = Path(playwright.__file__).parent / "driver" / "package" / "lib" / "coreBundle.js"
+    listed = driver.read_text().partition("disabledFeatures = [")[2].partition("]")[0]
+    named = set(re.findall(r'^ *"(\w+)",?$', listed, re.MULTILINE))
+    assert len(named) > 10
+    assert named - set(UNUSED_FEATURES) == set()
 
 
 def test_a_field_is_the_same_whatever_it_holds() -> None:

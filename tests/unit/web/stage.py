@@ -150,6 +150,7 @@ class FakeLinks:
     def __init__(self) -> None:
         self.people: dict[str, tuple[Person, Identity]] = {}
         self.once: dict[str, str] = {}
+        self.sessions: dict[str, str] = {}
 
     def add(self, name: str, role: Role) -> str:
         """A person with a link; their token."""
@@ -158,7 +159,7 @@ class FakeLinks:
         return f"token-of-{name.lower()}"
 
     async def person_of(self, token: str, *, fresh: bool = False) -> tuple[Person, Identity] | None:
-        return self.people.get(token)
+        return self.people.get(self.sessions.get(token, token))
 
     def invite(self, name: str, role: Role) -> str:
         """A person with a link for one use; its token."""
@@ -169,8 +170,19 @@ class FakeLinks:
         lasting = self.once.get(token)
         return self.people[lasting][0] if lasting else None
 
-    async def redeem(self, token: str) -> str | None:
-        return self.once.pop(token, None)
+    async def linked(self, token: str) -> Person | None:
+        return self.people[token][0] if token in self.people else None
+
+    async def redeem(self, token: str, browser: str = "") -> str | None:
+        lasting = self.once.pop(token, token if token in self.people else None)
+        if lasting is None:
+            return None
+        session = f"session-{len(self.sessions) + 1}-of-{lasting}"
+        self.sessions[session] = lasting
+        return session
+
+    async def leave(self, token: str) -> None:
+        self.sessions.pop(token, None)
 
 
 class FakeWorkspaces:

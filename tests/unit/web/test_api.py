@@ -43,7 +43,8 @@ async def test_a_link_opens_the_page_and_stays_in_a_cookie_no_script_can_read(tm
             async with client.get(f"/link/{token}", allow_redirects=False) as answer:
                 assert (answer.status, answer.headers["Location"]) == (303, "/")
                 cookie = answer.cookies[stage.adapter.authenticator.cookie]
-                assert (cookie.value, cookie["httponly"], cookie["samesite"]) == (token, True, "Strict")
+                assert (cookie["httponly"], cookie["samesite"]) == (True, "Strict")
+                assert stage.links.sessions == {cookie.value: token}, "a session of its own, not the link"
             async with client.get("/") as page:
                 assert page.status == 200
                 assert "composer" in await page.text()
@@ -57,7 +58,25 @@ async def test_a_link_clicked_on_another_site_asks_first(tmp_path: Path) -> None
             assert "Become Ada?" in await answer.text()
         ours = {"Sec-Fetch-Site": "same-origin"}
         async with client.post(f"/link/{token}", headers=ours) as answer:
-            assert (answer.status, answer.cookies[stage.adapter.authenticator.cookie].value) == (204, token)
+            assert (answer.status, [*stage.links.sessions]) == (
+                204,
+                [answer.cookies[stage.adapter.authenticator.cookie].value],
+            )
+
+
+async def test_each_browser_is_signed_out_alone_and_one_of_before_gets_a_session(tmp_path: Path) -> None:
+    ours = {"Sec-Fetch-Site": "same-origin", "X-Signalbox": "1"}
+    async with served(tmp_path) as stage:
+        token = stage.links.add("Ada", Role.OWNER)
+        async with stage.client() as one, stage.client(token) as before:
+            async with one.get(f"/link/{token}"), before.get("/"):
+                assert len(stage.links.sessions) == 2, "the one that held the link's token has its own by now"
+            async with one.post("/sign-out", headers=ours) as answer:
+                assert (answer.status, await answer.json()) == (200, {"next": "/"})
+            async with one.get("/api/me") as answer:
+                assert answer.status == 401
+            async with before.get("/api/me") as answer:
+                assert answer.status == 200
 
 
 @pytest.mark.parametrize("path", ["/link/wrong", "/"])
@@ -89,7 +108,7 @@ async def test_me_says_who_and_what_they_may_do(tmp_path: Path) -> None:
             "role": "operator",
             "may_write": True,
             "console": True,
-            "provider": "",
+            "signs_out": True,
             "banner": "Demo model",
             "notice": "",
             "ideas": [idea_json(one) for one in IDEAS],

@@ -67,3 +67,9 @@ def test_what_was_thought_is_folded_under_a_plain_message_too() -> None:
     told = body(Content("What I thought:", folded="**Thinking**\n\nThey <b>greet</b> me."))["html"]
     assert "<p>What I thought:</p>" in told
     assert "<details><summary>Thinking</summary><p>They &lt;b&gt;greet&lt;/b&gt; me.</p></details>" in told
+
+
+def test_a_report_tells_which_schedule_it_is_from_and_keeps_it_in_the_store() -> None:
+    report = Content.from_json(Content("fine", schedule="Morning\u202e figures").to_json())
+    assert body(report)["schedule"] == "Morning⟨U+202E⟩ figures"
+    assert "schedule" not in body(Content("an answer"))

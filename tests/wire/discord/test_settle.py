@@ -54,6 +54,17 @@ async def test_later_it_is_found_in_the_history(on: On, address: Address) -> Non
         assert settled == Shown(Receipt(message["id"]))
 
 
+@pytest.mark.parametrize("hours", [1, -1])
+async def test_later_it_is_found_by_a_clock_that_is_wrong(on: On, hours: int) -> None:
+    on.stage.clock.ahead = timedelta(hours=hours)
+    async with on.life() as adapter:
+        part = on.part("hello")
+        attempt = await cut(on, part, Do.CUT_AFTER)
+        settled = await adapter.settle(part, attempt)
+        [message] = (await on.driver.screen()).posts()
+        assert settled == Shown(Receipt(message["id"]))
+
+
 async def test_later_what_was_never_applied_is_absent(on: On) -> None:
     async with on.life() as adapter:
         await on.driver.say("hello", channel=GENERAL)

@@ -42,3 +42,20 @@ def test_an_update_makes_what_is_written_beside_it(line: dict[str, Any], bot: Bo
     signal = reader.signal([update])
     assert (type(signal.body).__name__ if signal else "") == line["makes"]
     assert bool(signal) != bool(line.get("why")), "what makes no signal says why"
+
+
+@pytest.mark.parametrize("name", ["chat.id", "message_id", "from.id"])
+def test_an_update_whose_ids_are_null_is_left_out_and_can_be_confirmed(name: str) -> None:
+    """Else each round of the poller ends with it."""
+    message = {"message_id": 5, "date": 1, "chat": {"id": 11, "type": "private"}, "text": "hi"}
+    update: dict[str, object] = {
+        "update_id": 7,
+        "message": {**message, "from": {"id": 11, "is_bot": False, "first_name": "Ada"}},
+    }
+    assert readable(update) == update
+    within: Any = update["message"]
+    *path, last = name.split(".")
+    for step in path:
+        within = within[step]
+    within[last] = None
+    assert readable(update) == {"update_id": 7}

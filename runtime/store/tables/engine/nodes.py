@@ -17,6 +17,18 @@ nodes = Table(
     number("expires_at"),
     # A hash of the agents that its settings describe: all nodes should have the same.
     words("agents", server_default=""),
+    # Its program, and the newest revision of the schema that this knows. Empty for a program from before both were told.
+    words("version", server_default=""),
+    words("knows", server_default=""),
+    # A short hash of each of its settings that isn't as usual, by name, as JSON; secrets only by whether there is one.
+    words("settings", server_default=""),
+    maybe_number("beat_at"),
+    # Microseconds by which the clock of its machine is ahead of the database's.
+    maybe_number("clock_offset"),
+    # Somebody asked it to take nothing more in, and to leave by then at the latest.
+    maybe_number("drain_until"),
+    # When it gave back what it held. A node that is dead and never left was lost.
+    maybe_number("left_at"),
     partial("ix_nodes_live", "expires_at", where="state = 'live'"),
 )
 

@@ -44,6 +44,7 @@ signals = Table(
     partial("ix_signals_run", "run_id", where="run_id IS NOT NULL"),
     partial("ix_signals_merged", "merged_into", where="merged_into IS NOT NULL"),
     partial("ix_signals_said", "address", "accepted_at", where="kind = 'said' AND state <> 'refused'"),
+    partial("ix_signals_speaker", "actor", "address", "accepted_at", where="kind = 'said' AND state <> 'refused'"),
     partial("ix_signals_actor", "actor", "accepted_at", where="kind = 'said' AND state <> 'refused'"),
 )
 

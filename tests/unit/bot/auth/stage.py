@@ -19,7 +19,7 @@ from bot.settings.settings import Settings, load
 from runtime.contract import Links, Role
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
-from runtime.http.authentication import Authenticator
+from runtime.http.authentication import SIGN_OUT_PATH, Authenticator
 from runtime.http.guard import install
 from runtime.store.store import Store, open_store
 from tests.fakes.openid import API_AUDIENCE, OPENID_CLIENT, FakeOpenId
@@ -134,7 +134,7 @@ def _site(stage: AuthStage, links: Links, layer: AuthLayer) -> web.Application:
     site = web.Application()
     install(site, [], webhooks=["/api/v1/who"])
     site.add_routes([web.get("/api/who", who), web.get("/", who), web.get("/api/v1/who", calling), *layer.routes])
-    site.add_routes([web.get("/link/{token}", authenticator.enter)])
+    site.add_routes([web.get("/link/{token}", authenticator.enter), web.post(SIGN_OUT_PATH, authenticator.leave)])
     return site
 
 

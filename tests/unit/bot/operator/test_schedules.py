@@ -173,6 +173,7 @@ async def test_what_one_of_the_file_wants_to_do_is_asked_in_its_first_room(tmp_p
                 seen = await api.change(ROOM, seen["version"])
         [only] = await api.schedule_history("writes")
         assert (only["state"], only["wanted"]) == ("done", 1)
+        assert 0 < only["seconds"] < 20, "not by its two times, which are told to the second"
         assert (await api.run(begun["run"]))["requester"] == ""
 
 

@@ -162,6 +162,9 @@ async def test_an_opened_link_confirms_the_browser(tmp_path: Path) -> None:
     async with running(tmp_path, TEXT) as house:
         opened = await house.ask("GET", f"/link/{house.tokens['owner']}", "owner", Sec_Fetch_Site="none")
         assert opened.status == 303
+        assert (await save(house, "budgets", DAY))[0] == 403, "another browser, which it doesn't confirm"
+        ((name, session),) = opened.cookies.items()
+        house.ways["owner"] = {"Cookie": f"{name}={session}"}
         assert (await save(house, "budgets", DAY))[0] == 200
 
 

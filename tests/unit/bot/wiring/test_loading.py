@@ -48,6 +48,7 @@ WITH_KEY: Final = 'data_dir = "keyed"\n[model]\nname = "openai/ours"\napi_key = 
 
 STORE_PARTS: Final = (
     *(
+        "cluster.roster",
         "cluster.support",
         "knowledge.store",
         "logins.store",

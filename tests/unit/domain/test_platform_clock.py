@@ -1,0 +1,69 @@
+"""A platform's clock beside ours, by the Date of its answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from structlog.testing import capture_logs
+
+from runtime.contract import Level
+from runtime.http.platform_clock import PlatformClock
+
+THEIRS = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+class Ours:
+    def __init__(self, off: timedelta) -> None:
+        self.at, self.tick = THEIRS + off, 1000.0
+
+    def clock(self) -> PlatformClock:
+        made = PlatformClock("Slack", lambda: self.at, lambda: self.tick)
+        made.heed(format_datetime(THEIRS, usegmt=True))
+        return made
+
+
+@pytest.mark.parametrize("off", [HOUR, -HOUR, timedelta(days=1)])
+def test_what_happens_there_is_told_by_our_clock(off: timedelta) -> None:
+    ours = Ours(off)
+    clock = ours.clock()
+    assert clock.ours(THEIRS) == ours.at
+    assert clock.theirs(ours.at) == THEIRS
+
+
+def test_clocks_that_agree_within_half_a_minute_are_left_alone() -> None:
+    assert Ours(timedelta(seconds=20)).clock().ours(THEIRS) == THEIRS
+
+
+def test_a_clock_of_ours_that_is_set_after_the_last_answer_is_known_to_be_wrong() -> None:
+    ours = Ours(timedelta())
+    clock = ours.clock()
+    ours.tick += 100
+    ours.at += timedelta(days=1, seconds=100)
+    assert clock.ahead == timedelta(days=-1)
+
+
+def test_that_clocks_differ_is_told_once_and_once_that_they_agree_again() -> None:
+    ours = Ours(HOUR)
+    with capture_logs() as logs:
+        clock = ours.clock()
+        clock.heed(format_datetime(THEIRS, usegmt=True))
+        [finding] = clock.findings("slack.work.clock")
+        ours.at -= HOUR
+        clock.heed(format_datetime(THEIRS, usegmt=True))
+        assert clock.findings("slack.work.clock") == []
+    assert [log["event"] for log in logs] == [
+        "our clock is not the platform's",
+        "our clock agrees with the platform's again",
+    ]
+    assert (finding.level, finding.what) == (Level.WARNING, "our clock is 3600 s ahead of Slack's")
+
+
+@pytest.mark.parametrize("date", [None, "", "now", "Sun, 01 Mar 2026 12:00:00", "Sun, 99 Mar 99999 12:00:00 GMT"])
+def test_what_is_no_date_changes_nothing(date: str | None) -> None:
+    ours = Ours(HOUR)
+    clock = ours.clock()
+    clock.heed(date)
+    assert clock.ahead == -HOUR
