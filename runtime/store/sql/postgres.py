@@ -21,9 +21,9 @@ from runtime.domain.clock import steady
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql.connections import Way, Ways, end
 from runtime.store.sql.driver import (
-    AT_ONCE,
     EPOCH,
     OPERATION_TIMEOUT,
+    SEVERAL_QUERIES,
     UNWATCHED,
     Compiled,
     Compiler,
@@ -225,10 +225,10 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            several: Any = given["queries"] if statement is AT_ONCE else ((statement, given),)
+            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
             asked = [(compiler(one), values) for one, values in several]
             answers: list[Any] = await transaction.ask([(one, one.arguments(values)) for one, values in asked])
-            statement, given = op.send(answers if statement is AT_ONCE else answers[0])
+            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
     except StopIteration as end:
         result: T = end.value
         return result
