@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -20,7 +19,8 @@ from structlog.testing import capture_logs
 from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, Rows
+from runtime.store.sql.wire.pipeline import Pipelined, Script
 from runtime.store.store import Store, open_store
 from runtime.store.upgrade import NEWER_SCHEMA
 from tests.contract.store.stage import HandClock, Stage
@@ -283,20 +283,20 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
 async def test_an_operation_costs_a_transaction_and_nothing_between(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each statement is a round trip, also where nothing is to be done."""
-    asked: list[str] = []
-    execute = asyncpg.Connection.execute
+    """Each script is a round trip, also where nothing is to be done."""
+    asked: list[list[str]] = []
+    run_script = Pipelined.run_script
 
-    async def noted(self: asyncpg.Connection[Any], query: str, *given: object, **how: Any) -> str:
-        asked.append(query)
-        return await execute(self, query, *given, **how)
+    async def noted(self: Pipelined, script: Script) -> list[Rows]:
+        asked.append([compiled.sql.split()[0] for compiled, _ in script])
+        return await run_script(self, script)
 
     store = await open_store(postgres.create_database())
     await store.schedules.next_due()
-    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    monkeypatch.setattr(Pipelined, "run_script", noted)
     await store.schedules.next_due()
     await store.close()
-    assert [query.split()[0].strip(";") for query in asked] == ["BEGIN", "COMMIT"]
+    assert asked == [["BEGIN", "SELECT"], ["COMMIT"]]
 
 
 async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Store) -> None:
