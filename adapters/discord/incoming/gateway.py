@@ -118,9 +118,11 @@ class Line(discord.Client):
         """Be connected, until cancelled."""
         await self._async_setup_hook()
         try:
-            while True:
-                wait = await self._connected()
-                await asyncio.sleep(wait.total_seconds())
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._urge())
+                while True:
+                    wait = await self._connected()
+                    await asyncio.sleep(wait.total_seconds())
         finally:
             await self.close()
             await self._stop_hearts()
@@ -173,7 +175,6 @@ class Line(discord.Client):
 
     async def _listen(self, socket: DiscordWebSocket) -> NoReturn:
         quiet = self._settings.waits.quiet.total_seconds()
-        urging = asyncio.create_task(self._urge(socket))
         try:
             while True:
                 async with asyncio.timeout(quiet):
@@ -185,22 +186,21 @@ class Line(discord.Client):
             refused = login_refused(error.code, self._settings.account, self._settings.identity)
             raise refused or error from error
         finally:
-            urging.cancel()
             self._remember(socket)
 
-    async def _urge(self, socket: DiscordWebSocket) -> None:
+    async def _urge(self) -> NoReturn:
         """Ask for a sign of life whenever nothing came for a while; whoever listens notices when none comes then."""
         urge, loop = self._settings.waits.urge.total_seconds(), asyncio.get_running_loop()
-        asked = loop.time()
-        with suppress(*UNWELL):
-            while socket.open:
-                rest = max(self._heard, asked) + urge - loop.time()
-                if rest > 0:
-                    await asyncio.sleep(rest)
-                    continue
-                asked = loop.time()
-                if heart := socket._keep_alive:
-                    await socket.send_heartbeat(heart.beat())
+        asked = 0.0
+        while True:
+            if (rest := max(self._heard, asked) + urge - loop.time()) > 0:
+                await asyncio.sleep(rest)
+                continue
+            asked = loop.time()
+            if self.ws and self.ws.open and (heart := self.ws._keep_alive):
+                with suppress(*UNWELL):
+                    async with asyncio.timeout(urge):
+                        await self.ws.send_heartbeat(heart.beat())
 
     async def _frame(self, socket: DiscordWebSocket) -> None:
         """Take one frame. What the library cannot read is no reason to lose the connection, nor for a warning: `hear` was
