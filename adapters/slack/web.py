@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import aiohttp
@@ -17,7 +16,7 @@ from adapters.slack.errors import ours
 from adapters.slack.settings import SlackSettings
 from runtime.contract import Now
 from runtime.errors import Uncertain
-from runtime.http.platform_clock import PlatformClock
+from runtime.http.platform_clock import PlatformClock, date_of
 
 SLACK: Final = AsyncWebClient.BASE_URL
 ANSWER_WITHIN: Final = 25  # seconds; the courier gives a send 30
@@ -100,8 +99,10 @@ class Web:
         return f"{(at + self.ahead).timestamp():.6f}"
 
     def _set_clock(self, headers: Mapping[str, str]) -> None:
-        if told := headers.get("Date"):
-            self.ahead = parsedate_to_datetime(told) - self._now()
+        if at := date_of(
+            told := headers.get("Date")
+        ):  # one that is no date must not make a failure of a message that is shown
+            self.ahead = at - self._now()
             self.clock.heed(told)
 
 

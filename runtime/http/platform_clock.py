@@ -19,6 +19,16 @@ SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
 WHY_RIGHT: Final = "Schedules fire and questions end by it, and certificates may be refused."
 
 
+def date_of(header: str | None) -> datetime | None:
+    """Time of a `Date` header; None for what is no date, or tells no zone."""
+    try:
+        told = parsedate_to_datetime(header or "")
+        told.timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return told if told.tzinfo is not None else None
+
+
 class PlatformClock:
     """Compares the clock of `platform`, as people call it, with ours. That they differ is told once, and once that they agree.
 
@@ -34,13 +44,8 @@ class PlatformClock:
         self._is_told = False
 
     def heed(self, date: str | None) -> None:
-        """Take the `Date` header of an answer; what is no date changes nothing."""
-        try:
-            told = parsedate_to_datetime(date or "")
-            told.timestamp()
-        except (ValueError, OverflowError):
-            return
-        if told.tzinfo is not None:
+        """Take the `Date` header of an answer that is surely the platform's own; what is no date changes nothing."""
+        if (told := date_of(date)) is not None:
             self._at, self._tick = told, self._steady()
             self._tell()
 
@@ -53,8 +58,8 @@ class PlatformClock:
         return ahead if abs(ahead) > CLOCKS_AGREE else timedelta()
 
     def ours(self, theirs: datetime) -> datetime:
-        """Our time of a moment that the platform tells."""
-        return theirs - self.ahead
+        """Our time of a moment that the platform tells. It isn't in the future: a header may be wrong where a server of one's own answers."""
+        return min(theirs - self.ahead, self._now()) if self.ahead else theirs
 
     def theirs(self, ours: datetime) -> datetime:
         """The platform's time of a moment of ours."""
