@@ -211,6 +211,7 @@ class Life:
         log.info(
             "draining", within_seconds=round(within.total_seconds()), reason="an operator asked this node to leave"
         )
+        ends_at = asyncio.get_running_loop().time() + within.total_seconds()
         self._membership.is_draining = True
         dispatch.pause()
         for task in listening:
@@ -226,7 +227,7 @@ class Life:
                 await node.give_up_roles()
         await self._goodbye()
         try:
-            async with asyncio.timeout(within.total_seconds()):
+            async with asyncio.timeout_at(ends_at):
                 await dispatch.drain()
         except TimeoutError:
             log.warning("time to drain is over", reason="what is at work is handed over where it stands")
