@@ -31,6 +31,7 @@ from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
 
 PATIENCE: Final = timedelta(seconds=2)
+LEAKS_WITHIN: Final = 60.0  # seconds; longer than a trial lasts
 ANY_DUTY: Final = select(roles.c.name).where(roles.c.name == bindparam("role"))
 ANY_LANE: Final = select(sessions.c.next_turn, sessions.c.waiting, sessions.c.resumable).where(
     sessions.c.key == bindparam("key")
@@ -141,7 +142,7 @@ def leaked() -> None:
         self: Way, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            kept.append(asyncio.ensure_future(self._ways.pool.acquire()))
+            kept.append(asyncio.ensure_future(self._ways.take(LEAKS_WITHIN)))
         await leave(self, kind, error, trace)
 
     Way.__aexit__ = keeps  # type: ignore[method-assign]

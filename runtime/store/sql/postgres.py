@@ -19,7 +19,7 @@ from runtime.cancellation import cancellations
 from runtime.contract import Now
 from runtime.domain.clock import steady
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.connections import Way, Ways, end
+from runtime.store.sql.connections import Way, Ways, end, is_open
 from runtime.store.sql.driver import (
     EPOCH,
     OPERATION_TIMEOUT,
@@ -59,8 +59,14 @@ LOOK_EVERY: Final = 2.0
 SURE_WITHIN: Final = timedelta(seconds=1)
 """A look that took longer, as one does in which this process was frozen, is no sign that the clock was set."""
 
-# Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
-REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+# Lost races that PostgreSQL settles by refusing one side, and a transaction that it gave up while this process stood
+# still: nothing was written, so the operation runs again.
+REPEATABLE: Final = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.UniqueViolationError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+)
 AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,
@@ -209,7 +215,7 @@ class Transaction:
 
     async def roll_back(self) -> None:
         """Never fails: a connection that cannot is ended, and the server does it."""
-        if not self._is_open or self._connection.is_closed():
+        if not self._is_open or not is_open(self._connection):
             return
         self._script = [(ROLLBACK, ())]
         try:
