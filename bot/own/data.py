@@ -16,6 +16,7 @@ from bot.operator.people import session_view
 from bot.operator.views import View, at
 from runtime.contract import PEOPLE, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
+from runtime.domain.agents.tasks import plain
 from runtime.http.errors import Refusal
 from runtime.store.protocol.people import HeldData
 from runtime.text.words import marked, say, say_many
@@ -27,7 +28,7 @@ ASKED: Final = marked("You've asked to be forgotten. The owners here have been t
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
 TOLD_OPERATORS: Final = marked(
-    "{name} asks to be forgotten. An owner does it on their page under *People*, or with `{command} people forget {name}`."
+    "{name} asks to be forgotten. An owner does it on their page under *People*, or with the command `people forget`."
 )
 
 
@@ -141,9 +142,11 @@ class OwnData:
             raise Refusal(400, say("To ask for it, write your name once more: {name}.", name=self._name))
         if await self._exports.asked_at(self._name):
             raise Refusal(409, ASKED_ALREADY)
-        await self.context.store.cluster.note_fact(ASKED_KIND, self._name, self._name, "by themselves, in the page")
+        await self.context.store.cluster.note_fact(
+            ASKED_KIND, self.actor.identity, self._name, "by themselves, in the page"
+        )
         if self.context.forgetter is not None:
-            words = say(TOLD_OPERATORS, name=self._name, command=self.context.command)
+            words = say(TOLD_OPERATORS, name=plain(self._name))
             await self.context.forgetter.tell(f"forgetting asked:{self.actor.person.id}", words)
         return {"told": say(ASKED)}
 
