@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -165,7 +168,10 @@ class OwnData:
 
 def _measured(folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> View:
     count = size = 0
-    for _, path in files_of(folders, rooms):
-        count += 1
-        size += path.lstat().st_size
+    for _, name, folder in files_of(folders, rooms):
+        with suppress(FileNotFoundError):  # a command removed it meanwhile
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                count += 1
+                size += status.st_size
     return {"count": count, "bytes": size}

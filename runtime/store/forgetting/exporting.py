@@ -29,8 +29,12 @@ HIDDEN_COLUMNS: Final = (
     ("browser_sessions", "link"),
 )
 """Columns that open something, or that nobody can read."""
-CALLED_SINCE: Final = select(func.max(people.c.added_at)).where(people.c.id == bindparam("who")).union_all(
-    select(func.max(audit.c.at)).where(audit.c.kind == "person renamed", audit.c.subject == bindparam("name"))
+CALLED_SINCE: Final = (
+    select(func.max(people.c.added_at))
+    .where(people.c.id == bindparam("who"))
+    .union_all(
+        select(func.max(audit.c.at)).where(audit.c.kind == "person renamed", audit.c.subject == bindparam("name"))
+    )
 )
 
 
