@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import aiohttp
@@ -16,7 +16,7 @@ from adapters.slack.errors import ours
 from adapters.slack.settings import SlackSettings
 from runtime.contract import Now
 from runtime.errors import Uncertain
-from runtime.http.platform_clock import PlatformClock, date_of
+from runtime.http.platform_clock import PlatformClock
 
 SLACK: Final = AsyncWebClient.BASE_URL
 ANSWER_WITHIN: Final = 25  # seconds; the courier gives a send 30
@@ -43,14 +43,12 @@ def make_client(settings: SlackSettings, *, token: str | None) -> AsyncWebClient
 
 
 class Web:
-    """Calls of one account. `ahead` is how far Slack's clock is before ours."""
+    """Calls of one account, and the clock by which Slack tells times."""
 
     def __init__(self, settings: SlackSettings, now: Now) -> None:
         self.client = make_client(settings, token=settings.bot_token)
-        self.ahead = timedelta()
         self.clock = PlatformClock("Slack", now)
         self._app_token = settings.app_token
-        self._now = now
 
     @asynccontextmanager
     async def kept_open(self) -> AsyncIterator[None]:
@@ -87,7 +85,7 @@ class Web:
             response = await getattr(self.client, method.replace(".", "_"))(**given)
         except (SlackClientError, aiohttp.ClientError, OSError, *CANNOT_READ) as error:
             raise ours(error, method) from error
-        self._set_clock(response.headers)
+        self.clock.heed(response.headers.get("Date"))
         return response.data, response.headers
 
     async def open_socket(self) -> str:
@@ -96,14 +94,7 @@ class Web:
 
     def slack_time(self, at: datetime) -> str:
         """Our time `at` as Slack's timestamp of the same moment."""
-        return f"{(at + self.ahead).timestamp():.6f}"
-
-    def _set_clock(self, headers: Mapping[str, str]) -> None:
-        if at := date_of(
-            told := headers.get("Date")
-        ):  # one that is no date must not make a failure of a message that is shown
-            self.ahead = at - self._now()
-            self.clock.heed(told)
+        return f"{(at + self.clock.lead).timestamp():.6f}"
 
 
 def value(told: Answer, name: str) -> str:

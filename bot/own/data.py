@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +19,7 @@ from bot.operator.people import session_view
 from bot.operator.views import View, at
 from runtime.contract import PEOPLE, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
+from runtime.domain.agents.tasks import plain
 from runtime.http.errors import Refusal
 from runtime.store.protocol.people import HeldData
 from runtime.text.words import marked, say, say_many
@@ -27,7 +31,7 @@ ASKED: Final = marked("You've asked to be forgotten. The owners here have been t
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
 TOLD_OPERATORS: Final = marked(
-    "{name} asks to be forgotten. An owner does it on their page under *People*, or with `{command} people forget {name}`."
+    "{name} asks to be forgotten. An owner does it on their page under *People*, or with the command `people forget`."
 )
 
 
@@ -141,9 +145,11 @@ class OwnData:
             raise Refusal(400, say("To ask for it, write your name once more: {name}.", name=self._name))
         if await self._exports.asked_at(self._name):
             raise Refusal(409, ASKED_ALREADY)
-        await self.context.store.cluster.note_fact(ASKED_KIND, self._name, self._name, "by themselves, in the page")
+        await self.context.store.cluster.note_fact(
+            ASKED_KIND, self.actor.identity, self._name, "by themselves, in the page"
+        )
         if self.context.forgetter is not None:
-            words = say(TOLD_OPERATORS, name=self._name, command=self.context.command)
+            words = say(TOLD_OPERATORS, name=plain(self._name))
             await self.context.forgetter.tell(f"forgetting asked:{self.actor.person.id}", words)
         return {"told": say(ASKED)}
 
@@ -162,7 +168,10 @@ class OwnData:
 
 def _measured(folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> View:
     count = size = 0
-    for _, path in files_of(folders, rooms):
-        count += 1
-        size += path.lstat().st_size
+    for _, name, folder in files_of(folders, rooms):
+        with suppress(FileNotFoundError):  # a command removed it meanwhile
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                count += 1
+                size += status.st_size
     return {"count": count, "bytes": size}

@@ -58,7 +58,7 @@ async def person(request: web.Request, do: Operations) -> Html:
         about,
         tag("h2", say("Signed in")),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
-        *(_changes(row, others, await _asked(do, name)) if is_owner else ()),
+        *(_changes(row, others, await _asked(do, row)) if is_owner else ()),
     )
 
 
@@ -92,10 +92,10 @@ def _end_session(name: str, one: View) -> Html:
     )
 
 
-async def _asked(do: Operations, name: str) -> str | None:
+async def _asked(do: Operations, who: View) -> str | None:
     """Time at which they asked to be forgotten, if they did."""
     rows = await do.audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-    return next((row["at"] for row in rows if row["about"] == name), None)
+    return next((row["at"] for row in rows if row["who"] in who["identities"]), None)
 
 
 def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:

@@ -98,9 +98,10 @@ class ForgetOperations:
             done(Unmoved.LAST_OWNER, name)
 
     async def asked_at(self, name: str) -> str | None:
-        """Time at which they asked for it themselves, if they did."""
+        """Time at which they asked for it themselves, if they did; not another one who was called so."""
+        known = await self.context.store.people.person_named(name)
         rows = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-        return next((moment_of(row.at) for row in rows if row.subject == name), None)
+        return next((moment_of(row.at) for row in rows if known and row.actor in known.identities), None)
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""
@@ -140,7 +141,8 @@ class ForgetOperations:
         return {"rows": [{**row} for row in page.rows], "after": page.after and [*page.after]}
 
     async def _known(self, name: str) -> Needles:
-        if (needles := await self.context.store.forgettings.needles(name)) is None:
+        needles = await self.context.store.forgettings.needles(name)
+        if needles is None or (self.own and needles.person != self.actor.person.id):
             raise Refusal(404, say(NOBODY_NAMED, name=name))
         return needles
 

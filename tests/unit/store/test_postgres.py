@@ -130,6 +130,15 @@ async def test_a_newer_database_is_worked_on_until_it_took_away_what_we_need(pos
     await here.close()
 
 
+async def test_a_database_of_another_program_is_left_alone(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    connection = await asyncpg.connect(url)
+    await connection.execute("CREATE TABLE alembic_version AS SELECT 'ae1027a6acf5' AS version_num")
+    await connection.close()
+    with pytest.raises(StoreError, match="schema of another program"):
+        await open_store(url)
+
+
 async def test_the_clock_is_the_servers(store: Store) -> None:
     (micros,) = await Stage(store, HandClock.of_today()).column(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"

@@ -23,4 +23,4 @@ async def test_an_answer_whose_date_is_none_is_an_answer() -> None:
     async with serving(app) as url:
         slack = Web(SlackSettings("work", "xoxb-1", api_base_url=f"{url}/api/"), Clock())
         assert (await slack.call("chat.postMessage", channel="C1", text="hello"))["ok"]
-    assert slack.ahead == timedelta()
+    assert slack.clock.lead == timedelta()
