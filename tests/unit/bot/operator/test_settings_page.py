@@ -314,7 +314,7 @@ KEY = "sk-a-key-that-nobody-else-has-0123456789"
 def sealed_in(folder: Path) -> SealedFile:
     """A file of sealed secrets whose passphrase the process is given."""
     file = SealedFile(folder / "own.sealed")
-    file.make(Passphrase("correct horse battery staple", "a test"), Lock.PASSPHRASE)
+    file.make(Passphrase("correct horse battery staple", "a test"), Lock.KEY_FILE)  # the cheap kind
     (folder / "passphrase").write_text("correct horse battery staple\n")
     return file
 
