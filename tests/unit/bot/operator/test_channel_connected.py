@@ -27,7 +27,9 @@ TEXT: Final = '[web]\nport = 0\n[secrets]\nfile = "own.sealed"\npassphrase_file 
 
 async def answered(rig: Rig, place: Place, words: str) -> None:
     async with asyncio.timeout(30):
-        while not any(words in message.text for message in await rig.visible(place)):
+        while True:
+            if any(words in message.text for message in await rig.visible(place)):
+                return
             await asyncio.sleep(0.02)
 
 
