@@ -11,7 +11,19 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Alias, ColumnElement, Integer, and_, bindparam, exists, func, literal_column, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 
 from runtime.contract import NOTHING_RAN, Address, Author, Entry, FileRef, Identity, Room, View, WorkBehind
 from runtime.domain.approvals import LISTED_WITH
@@ -36,7 +48,7 @@ taken_in = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("
 said = (*taken_in, signals.c.state != literal_column("'forgotten'"))
 
 
-def _said_of(table: Alias) -> tuple[ColumnElement[bool], ...]:
+def _said_of(table: FromClause) -> tuple[ColumnElement[bool], ...]:
     """The same of the table under another name."""
     is_taken = is_word(table.c.kind, "said"), table.c.state != literal_column("'refused'")
     return *is_taken, table.c.state != literal_column("'forgotten'")
