@@ -57,7 +57,7 @@ class Standby(Primary):
 
     def _initdb(self) -> None:
         self._password = self._primary._password
-        where = ["-D", self._home / "data", "-d", self._primary.url]
+        where: list[str | Path] = ["-D", self._home / "data", "-d", self._primary.url]
         self._run(self._bin / "pg_basebackup", *where, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync")
 
     def promote(self) -> None:

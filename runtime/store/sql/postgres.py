@@ -108,9 +108,10 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
             kept = await kept_statements(url)
+            connect: Any = Servers(url).connected  # asyncpg's own type of it demands names that it does not give
             pool: asyncpg.Pool[Any] = await asyncpg.create_pool(
                 url,
-                connect=Servers(url).connected,
+                connect=connect,
                 min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
                 statement_cache_size=kept,
