@@ -58,6 +58,7 @@ TONES: Final = {
     "asked": "ask",
     "held": "ask",
     "running": "live",
+    "live": "good",
     "draining": "ask",
     "lost": "bad",
     "ready": "live",

@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import agents, audit, deliveries, identities, moves, people, roles, sessions
-from runtime.store.sql.driver import AT_ONCE, Op, Query, is_word, micros
+from runtime.store.sql.driver import SEVERAL_QUERIES, Op, Query, is_word, micros
 from runtime.store.sql.upsert import Insert, insert
 
 
 def at_once(*queries: Query) -> Query:
     """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before."""
-    return AT_ONCE, {"queries": queries}
+    return SEVERAL_QUERIES, {"queries": queries}
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:

@@ -23,7 +23,12 @@ LOCK_TIMEOUT: Final = "SET LOCAL lock_timeout = '5s'"
 """Others wait behind whoever waits for a table: then rather another time."""
 # Nobody joins or beats until the commit; a program that joins after it finds the contract, and refuses.
 HOLD_NODES: Final = "LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE"
-UNAWARE: Final = "SELECT label, version FROM nodes WHERE state = 'live' AND knows < :revision ORDER BY label"
+LOST_WITHIN: Final = timedelta(minutes=10)
+"""A node that was declared dead may only be frozen or cut off: for so long it counts as one that comes back."""
+UNAWARE: Final = (
+    "SELECT label, version FROM nodes WHERE knows < :revision AND (state = 'live' OR (left_at IS NULL AND expires_at > "
+    "(extract(epoch FROM clock_timestamp()) - :lost_within) * 1000000)) ORDER BY label"
+)
 WAITS: Final = "the schema keeps what an older program needs, until the last node with it is gone"
 
 
@@ -72,7 +77,7 @@ def _make(connection: Connection, revision: str) -> Sequence[str]:
     connection.execute(text(HOLD_NODES))
     if revision not in unmade(connection):  # another node was first
         return ()
-    unaware = connection.execute(text(UNAWARE), {"revision": revision})
+    unaware = connection.execute(text(UNAWARE), {"revision": revision, "lost_within": LOST_WITHIN.total_seconds()})
     if waits_for := [f"{label} (signalbox {version or 'of an older version'})" for label, version in unaware]:
         return waits_for
     contract(connection, revision)

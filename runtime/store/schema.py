@@ -84,7 +84,7 @@ from runtime.store.tables.triggers import triggers as triggers
 from runtime.store.tables.web_push import push_marks as push_marks
 from runtime.store.tables.web_push import push_subscriptions as push_subscriptions
 
-REVISION: Final = "0053"
+REVISION: Final = "0054"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 CONTRACTS: Final[tuple[str, ...]] = ()

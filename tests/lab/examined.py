@@ -15,7 +15,7 @@ async def examined() -> None:
     told = given()
     settings = settings_of(told.data, dict(told.set))
     found = [{"id": one.id, "level": one.level, "what": one.what} async for one in examine(settings)]
-    sys.stdout.write(json.dumps(found))
+    sys.stdout.write(f"\n{json.dumps(found)}")  # log lines may stand before it
 
 
 if __name__ == "__main__":

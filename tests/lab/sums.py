@@ -25,7 +25,7 @@ PROMISES: Final = (
     "grows",
 )
 """First words of complaints that no trial may have, whatever the machine does. The others are figures."""
-LATE: Final = ("slow", "slow answer", "untrue", "late", "missing")
+LATE: Final = ("slow", "slow answer", "untrue", "late", "missing", "not ready", "not healthy")
 """First words of complaints about time, which count where the machine did not stand still."""
 LAG_MOST: Final = 0.5
 """Seconds for which a loop that does nothing may have been kept from going on: else the times of that trial prove nothing."""

@@ -112,12 +112,13 @@ export class Rooms {
     const shape = JSON.stringify([current, this.#rooms, new Date().toDateString()]);
     if (shape === this.#drawn) return; // a redraw would take the focus from an item
     this.#drawn = shape;
-    const focused = this.#list.contains(document.activeElement) ? document.activeElement.hash : null;
+    const focused = this.#list.contains(document.activeElement) ? document.activeElement : null;
+    const row = focused?.closest(".room-row")?.querySelector("a").hash;
     this.#current = current;
     const open = this.#list.querySelector("details")?.open ?? false;
     this.#list.replaceChildren(...grouped(this.#rooms).map(([name, rooms]) => this.#group(name, rooms, open)));
     this.#empty.hidden = this.#rooms.length > 0;
-    if (focused) this.#list.querySelector(`a[href="${focused}"]`)?.focus();
+    if (row) this.#list.querySelector(`a[href="${row}"]${focused.matches("a") ? "" : " + .room-more"}`)?.focus();
   }
 
   #group(name, rooms, open) {

@@ -127,7 +127,7 @@ def _shown(row: View) -> Mapping[str, Any]:
         "version": row["version"] or "older",
         "schema": row["schema"] or "older",
         "held": ", ".join([*row["accounts"], *others]),
-        "clock": "" if offset is None else f"{offset:+.1f} s",
+        "clock": "" if offset is None else f"{round(offset, 1) or 0.0:+.1f} s",
     }
 
 

@@ -15,7 +15,7 @@ from runtime.text.words import count, listed, marked, say
 
 NODE_HEADS: Final = (
     *(marked("Node"), marked("State"), marked("Program"), marked("Since"), marked("Last sign"), marked("At work")),
-    *(marked("Accounts and roles"), marked("Settings"), marked("Clock"), marked("Change")),
+    *(marked("Accounts and roles"), marked("Clock"), marked("Change")),
 )
 DIFFERENT: Final = marked(
     "The nodes have different settings: {names}. What somebody gets depends on the node that serves them."
@@ -46,14 +46,13 @@ def _cells(row: View, *, is_last: bool) -> list[Html]:
         moment(row["beat_at"]),
         tag("span", count(row["at_work"])),
         tag("span", *(tag("span", legible(name), " ") for name in held) if held else "-"),
-        tag("code", row["settings"]) if row["settings"] else tag("span", "-", class_="faint"),
         tag("span", _clock(row["clock_offset_seconds"])),
         _change(row, is_last=is_last),
     ]
 
 
 def _clock(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds:+.1f} s"
+    return "-" if seconds is None else f"{round(seconds, 1) or 0.0:+.1f}\u00a0s"
 
 
 def _change(row: View, *, is_last: bool) -> Html:
@@ -64,7 +63,7 @@ def _change(row: View, *, is_last: bool) -> Html:
         case "late":
             return _form(row, "remove", say("Remove"), say(REMOVE_ASKED, name=row["name"]))
         case "draining":
-            return tag("span", say("until"), " ", moment(row["drain_until"], exact=True))
+            return moment(row["drain_until"])
         case _:
             return tag("span", "-", class_="faint")
 

@@ -34,14 +34,14 @@ UNREAD_ROWS: Final = {"unread": True}
 """Execution options of a statement that reads rows for its locks alone."""
 
 
-AT_ONCE: Final = Executable()
+SEVERAL_QUERIES: Final = Executable()
 """Stands where a statement does, for several queries that need nothing of each other's answers: its parameter."""
 
 
 def each_of(query: Query) -> Sequence[Query]:
     """The queries in one that may be several."""
     statement, given = query
-    several: Any = given["queries"] if statement is AT_ONCE else (query,)
+    several: Any = given["queries"] if statement is SEVERAL_QUERIES else (query,)
     return cast("Sequence[Query]", several)
 
 

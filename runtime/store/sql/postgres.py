@@ -19,11 +19,11 @@ from runtime.cancellation import cancellations
 from runtime.contract import Now
 from runtime.domain.clock import steady
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.connections import Way, Ways, end
+from runtime.store.sql.connections import Way, Ways, end, is_open
 from runtime.store.sql.driver import (
-    AT_ONCE,
     EPOCH,
     OPERATION_TIMEOUT,
+    SEVERAL_QUERIES,
     UNWATCHED,
     Compiled,
     Compiler,
@@ -163,7 +163,7 @@ class Transaction:
 
     async def roll_back(self) -> None:
         """Never fails: a connection that cannot is ended, and the server does it."""
-        if not self._is_open or self._connection.is_closed():
+        if not self._is_open or not is_open(self._connection):
             return
         self._script = [(ROLLBACK, ())]
         try:
@@ -181,10 +181,10 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            several: Any = given["queries"] if statement is AT_ONCE else ((statement, given),)
+            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
             asked = [(compiler(one), values) for one, values in several]
             answers: list[Any] = await transaction.ask([(one, one.arguments(values)) for one, values in asked])
-            statement, given = op.send(answers if statement is AT_ONCE else answers[0])
+            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
     except StopIteration as end:
         result: T = end.value
         return result

@@ -12,8 +12,14 @@ from runtime.errors import StoreError, Trouble
 POOL: Final = 8
 """Connections of a process for its work; two more are for notices."""
 
-# Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
-REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+# Lost races that PostgreSQL settles by refusing one side, and a transaction that it gave up while this process stood
+# still: nothing was written, so the operation runs again.
+REPEATABLE: Final = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.UniqueViolationError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+)
 AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0053"
-down_revision = "0056"
+revision = "0054"
+down_revision = "0053"
 
 
 def upgrade() -> None:
