@@ -24,7 +24,7 @@ run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config
 test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@sh tests/setup_chromium.sh
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -q -n 5 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev  ## the static gate alone
 	@echo "Checking format, lint, types, imports, migrations, routes, text and docstrings."

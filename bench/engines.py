@@ -76,7 +76,7 @@ class Server:
     taped = 250  # a tape is recorded one set after another: a flush for each operation
 
     def __init__(self, server: Postgres) -> None:
-        self.dialect: Dialect = PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # as in the driver
+        self.dialect = postgres_dialect()
         self._server = server
 
     def empty(self) -> str:
@@ -87,6 +87,10 @@ class Server:
 
     async def replay(self, url: str, tape: Tape, *, together: bool) -> Timed:
         return await bare_postgres(url, tape, connections=POOL if together else 1)
+
+
+def postgres_dialect() -> Dialect:
+    return PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # as in the driver
 
 
 def path_of(url: str) -> Path:

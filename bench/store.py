@@ -1,5 +1,7 @@
 """The store's operation set beside a bare writer of the same statements: 1 and 1,000 sessions, SQLite and PostgreSQL.
 
+PostgreSQL is also measured over a line of 1 ms, with one session, where a set takes as long as it has round trips.
+
 What a set is, `bench.pipeline` says; what the bare writer does, `bench.barestore`. Each round begins with a fresh copy
 of the same small database on both sides, and the sides take turns; the figures are medians over the rounds.
 """
@@ -9,13 +11,16 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
-from bench.engines import Engine, engines
+from bench.engines import Engine, Server, engines
 from bench.figures import Bound, Figure, high, middle, ratio_at_least
+from bench.line import far
 from bench.pipeline import Pipeline
 from bench.tape import Operation, Tape, Taped, Timed
+from bench.trips import counted
 from runtime.domain.ids import new_id
 from runtime.store.sql.postgres import POOL
 from runtime.store.store import Store, open_store
@@ -24,6 +29,9 @@ SESSIONS: Final = 1_000
 ALONE: Final = 100  # sets, one after another
 WARM: Final = POOL  # sets before the clock starts: statements are compiled, and prepared on each connection
 LEAST: Final = ratio_at_least(0.3)
+LINE: Final = timedelta(milliseconds=1)
+TRIPS: Final = Bound(25)
+OF_A_TRANSACTION: Final = 2  # round trips of a writer that sends BEGIN, each statement and COMMIT one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,27 @@ async def _on(engine: Engine, *, short: bool) -> list[Figure]:
     tape = await _record(engine, pipeline, template, taped)
     one = Case(engine, pipeline, template, tape.cut(alone), alone, together=False, rounds=rounds)
     many = Case(engine, pipeline, template, tape, sessions, together=True, rounds=rounds)
-    return [*await _measure(one), *await _measure(many)]
+    figures = [*await _measure(one), *await _measure(many)]
+    if isinstance(engine, Server):
+        figures.append(await _trips(one))
+        async with far(engine, LINE) as there:
+            figures += (await _measure(replace(one, engine=there)))[:1]
+    return figures
+
+
+async def _trips(case: Case) -> Figure:
+    """Round trips of a set, beside those of the bare writer."""
+    with counted() as trips:
+        async with opened(case.engine.copy(case.template)) as store:
+            pipeline = case.pipeline.on(store)
+            await pipeline.one_by_one(1)
+            before, statements = trips.all, trips.statements
+            await pipeline.one_by_one(case.sets)
+    each, sent = (trips.all - before) / case.sets, (trips.statements - statements) / case.sets
+    operations = case.tape.operations
+    bare = sum(len(operation.statements) + OF_A_TRANSACTION for operation in operations) / case.tape.sets
+    note = f"{sent:.0f} statements, BEGIN and COMMIT among them"
+    return Figure(f"store round trips, {case.engine.name}", each, "a set", bare, TRIPS, note)
 
 
 async def _record(engine: Engine, pipeline: Pipeline, template: str, sets: int) -> Tape:

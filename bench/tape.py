@@ -6,14 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 from sqlalchemy.engine import Dialect
 
 from runtime.errors import StoreError
-from runtime.store.sql.driver import Compiler, Driver, MakeOp, Op, T
-
-CHANGES: Final = ("INSERT", "UPDATE", "DELETE")
+from runtime.store.sql.driver import CHANGES, Compiler, Driver, MakeOp, Op, T, each_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +108,9 @@ class Taped:
         try:
             query = next(op)
             while True:
-                compiled = self._compiler(query[0])
-                ran.append(Statement(compiled.sql, compiled.arguments(query[1])))
+                for statement, given in each_of(query):
+                    compiled = self._compiler(statement)
+                    ran.append(Statement(compiled.sql, compiled.arguments(given)))
                 query = op.send((yield query))
         except StopIteration as end:
             self._heard(Operation(name_of(op), writes, tuple(ran)))

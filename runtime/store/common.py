@@ -12,13 +12,18 @@ from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import agents, audit, deliveries, identities, moves, people, roles, sessions
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import SEVERAL_QUERIES, Op, Query, is_word, micros
 from runtime.store.sql.upsert import Insert, insert
 
 
+def at_once(*queries: Query) -> Query:
+    """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before."""
+    return SEVERAL_QUERIES, {"queries": queries}
+
+
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
-    """An insert whose parameters are the table's columns, by name."""
-    return insert(table).values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
+    """An insert whose parameters are the table's columns, by name. Inline: nobody reads the numbers that the engine gives."""
+    return insert(table).inline().values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
 
 
 def put(table: Table, *only: str) -> Insert:
@@ -76,8 +81,13 @@ OWNED_LANE = (
 
 def owned(lane: Lane) -> Op[tuple[int, int, int] | None]:
     """(next turn, waiting signals, resumable runs) of a lane that is still ours, its row locked; None when fenced."""
-    rows = yield OWNED_LANE, {"key": lane.session, "node": lane.node, "fence": lane.fence}
+    rows = yield fence_of(lane)
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
+
+
+def fence_of(lane: Lane) -> Query:
+    """The same as a query, to be asked `at_once` with what is read under the lock: no row where we are fenced."""
+    return OWNED_LANE, {"key": lane.session, "node": lane.node, "fence": lane.fence}
 
 
 HELD_DUTY = (
@@ -89,8 +99,12 @@ HELD_DUTY = (
 
 def held(duty: Duty) -> Op[bool]:
     """True if a role is still ours."""
-    rows = yield HELD_DUTY, {"role": duty.role, "node": duty.node, "fence": duty.fence}
-    return bool(rows)
+    return bool((yield holding(duty)))
+
+
+def holding(duty: Duty) -> Query:
+    """The same as a query, to be asked `at_once` with what is read under the lock: no row where it was lost."""
+    return HELD_DUTY, {"role": duty.role, "node": duty.node, "fence": duty.fence}
 
 
 # ------------------------------------------------------------------------------------------------------------ lanes

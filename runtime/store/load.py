@@ -18,7 +18,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from runtime.errors import StoreError
 from runtime.store.schema import REVISION, metadata
 from runtime.store.snapshot import OURS
-from runtime.store.sql.driver import Compiler, Op, T
+from runtime.store.sql.driver import SEVERAL_QUERIES, Compiler, Op, T, each_of
 from runtime.store.sql.sqlite import drive, explain
 from runtime.store.upgrade import create_sqlite, migrate, migrate_sqlite, postgres_engine, upgrade_sqlite
 
@@ -115,11 +115,27 @@ async def load_postgres(url: str, source: Source, finish: Finish[T]) -> T:
             await _fill_postgres(raw, source)
             await connection.run_sync(migrate)
             now = await raw.fetchval("SELECT clock_timestamp()")
-            return await postgres.drive(raw, compiler, finish(now.astimezone(UTC)))
+            return await _drive(raw, compiler, finish(now.astimezone(UTC)))
     except (*postgres.AWAY, asyncpg.PostgresError, DBAPIError) as error:
         raise postgres.explain(error) from error
     finally:
         await engine.dispose()
+
+
+async def _drive(raw: Any, compiler: Compiler, op: Op[T]) -> T:
+    """Run an operation inside the transaction that is open, a statement at a time."""
+    try:
+        query = next(op)
+        while True:
+            rows: list[Any] = []
+            for statement, given in each_of(query):
+                compiled = compiler(statement)
+                found = await raw.fetch(compiled.sql, *compiled.arguments(given))
+                rows.append([tuple(record) for record in found])
+            query = op.send(rows if query[0] is SEVERAL_QUERIES else rows[0])
+    except StopIteration as end:
+        result: T = end.value
+        return result
 
 
 async def _fill_postgres(raw: Any, source: Source) -> None:

@@ -31,6 +31,7 @@ from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
 
 PATIENCE: Final = timedelta(seconds=2)
+LEAKS_WITHIN: Final = 60.0  # seconds; longer than a trial lasts
 ANY_DUTY: Final = select(roles.c.name).where(roles.c.name == bindparam("role"))
 ANY_LANE: Final = select(sessions.c.next_turn, sessions.c.waiting, sessions.c.resumable).where(
     sessions.c.key == bindparam("key")
@@ -134,19 +135,17 @@ def ready() -> None:
 
 
 def leaked() -> None:
-    """An operation that was not answered in time keeps its connection for ever, and nobody ends that."""
-    leave = Way.__aexit__
+    """After an operation that failed one of the connections never comes back to the pool."""
+    leave, kept = Way.__aexit__, []
 
     async def keeps(
         self: Way, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None or not issubclass(kind, TimeoutError):
-            await leave(self, kind, error, trace)
-        elif self._timer:
-            self._timer.cancel()
+        if kind is not None:
+            kept.append(asyncio.ensure_future(self._ways.take(LEAKS_WITHIN)))
+        await leave(self, kind, error, trace)
 
     Way.__aexit__ = keeps  # type: ignore[method-assign]
-    Way._end = lambda self: None  # type: ignore[method-assign]
 
 
 PLANTS: Final[Mapping[str, Callable[[], None]]] = {
@@ -174,7 +173,7 @@ FINDS: Final[Mapping[str, Find]] = {
         frozenset({"slow answer", "kept", "lost"}),
     ),
     "ready": ("postgres", 2, "telegram", [CUT], frozenset({"untrue"})),
-    "leaked": ("postgres", 2, "telegram", [CUT] * 4, HANGS),
+    "leaked": ("postgres", 2, "telegram", [CUT] * 8, HANGS),
 }
 """Engine, number of nodes, platform, the faults after which it must have come to light at the latest, and first words of
 complaints by which it does."""

@@ -37,16 +37,15 @@ from runtime.contract import (
     Wire,
 )
 from runtime.domain.runs import RunState
-from runtime.store.common import OWNED_LANE
+from runtime.store.common import OWNED_LANE, at_once
 from runtime.store.delegation.ending import SETTLE
 from runtime.store.delegation.rows import CHILD_KEPT, OF_STEP
 from runtime.store.protocol import Duty, Lease, NewDelivery, ToolStep
 from runtime.store.protocol.leases import Beat
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
-from runtime.store.runs.run_end import END_RUN
-from runtime.store.runs.steps import OPEN_STEPS
+from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS
 from runtime.store.schema import parts, sessions
-from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, is_word
+from runtime.store.sql.driver import SEVERAL_QUERIES, MakeOp, Op, Query, Rows, T, each_of, is_word
 from runtime.store.tasks.rows import SET_TASK
 
 Plant = Callable[[App], None]
@@ -66,19 +65,21 @@ SLOW_COMMIT: Final = 0.4  # seconds
 def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = lambda _, told: told) -> None:
     """From now on each write asks what `query` makes of its question, and is told what `rows` makes of the answer."""
 
-    def bent(make: MakeOp[T]) -> Op[T]:
+    def asking(make: MakeOp[T]) -> Op[T]:
         op = make()
         try:
             asked = next(op)
             while True:
-                told = yield query(asked)
-                asked = op.send(rows(asked[0], told))
+                given = each_of(asked)
+                answers: Any = yield at_once(*map(query, given))
+                bent: list[Any] = [rows(one, told) for (one, _), told in zip(given, answers, strict=True)]
+                asked = op.send(bent if asked[0] is SEVERAL_QUERIES else bent[0])
         except StopIteration as end:
             result: T = end.value
             return result
 
     driver, write = app.store.driver, app.store.driver.write
-    setattr(driver, "write", lambda make, **more: write(lambda: bent(make), **more))  # noqa: B010 - a method is put in its place
+    setattr(driver, "write", lambda make, **more: write(lambda: asking(make), **more))  # noqa: B010 - a method is put in its place
 
 
 def skipped_marker(app: App) -> None:
@@ -98,7 +99,7 @@ def dropped_fence(app: App) -> None:
     bend(
         app,
         query=lambda asked: (UNFENCED_LANE, asked[1]) if asked[0] is OWNED_LANE else asked,
-        rows=lambda asked, told: told or [("message",)] if asked is END_RUN else told,
+        rows=lambda asked, told: [(*told[0][:3], "running", told[0][4])] if asked is RUN_FACTS else told,
     )
 
 

@@ -175,7 +175,7 @@ def _held(run: RunId) -> Op[Held | None]:
 
 def _payer(run: RunId) -> Op[Payer]:
     rows = yield RUN_FACTS, {"run": run}
-    agent, address, requester = rows[0]
+    agent, address, requester, *_ = rows[0]
     return Payer(agent, Address.parse(address), requester)
 
 

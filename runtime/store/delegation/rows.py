@@ -12,7 +12,7 @@ from runtime.contract import Child, ChildState, Order, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
 from runtime.store.common import add
 from runtime.store.schema import children, sessions, turns
-from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
+from runtime.store.sql.driver import UNREAD_ROWS, Op, is_word, maybe_moment, moment
 from runtime.text.outside import sources_in
 
 CHILD_SESSION: Final = "child|"
@@ -53,6 +53,7 @@ LOCK_PARENT = (
     .join(children, children.c.parent_session == sessions.c.key)
     .where(children.c.id == bindparam("child"))
     .with_for_update(of=sessions)
+    .execution_options(**UNREAD_ROWS)
 )
 """The lane of whoever handed it on. Wherever a child ends it is locked before the child's own, from the top of the tree
 downwards: so a stop and an end wait for each other, and never in a ring."""

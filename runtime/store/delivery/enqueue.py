@@ -14,14 +14,14 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract import DeliveryId, Kind, RunId
+from runtime.contract import DeliveryId, Kind, RunId, Wire
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
-from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, held
+from runtime.store.common import ADD_DELIVERY, add, at_once, delivery_row, fact, holding
 from runtime.store.delivery.replacing import replaced
-from runtime.store.protocol import NewDelivery, Rendered
+from runtime.store.protocol import Duty, NewDelivery, Rendered
 from runtime.store.schema import deliveries, parts, signals
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import UNREAD_ROWS, Op, is_word, micros
 
 ADD_PART = add(parts)
 NO_MORE: Final = "[]"
@@ -36,6 +36,7 @@ ANSWERED = (
     .where(signals.c.run_id == bindparam("run"), signals.c.answered_at.is_(None))
     .order_by(signals.c.id)
     .with_for_update()
+    .execution_options(**UNREAD_ROWS)
 )
 ANSWER = (
     update(signals)
@@ -68,9 +69,8 @@ def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
 
 def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
     """True if the courier that rendered it still has its duty, and nothing waits for the room."""
-    if not (yield from held(handed.duty)):
-        return False
-    return not (yield OPEN_HERE, {"room": str(new.address)})
+    held, open_here = yield at_once(holding(handed.duty), (OPEN_HERE, {"room": str(new.address)}))
+    return bool(held) and not open_here
 
 
 def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
@@ -86,12 +86,19 @@ def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | N
 def put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
     """Its parts, the first one marked: the courier sends that next."""
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
-    at = micros(now)
-    mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": at, "first_at": at, "node": handed.duty.node}
-    mark["floor"] = handed.floor
-    for ordinal, wire in enumerate(handed.wires, 1):
-        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
-        yield ADD_PART, row | mark if ordinal == 1 else row
+    yield from add_parts(new.id, handed.wires, handed.duty, handed.floor, micros(now))
+
+
+def add_parts(
+    delivery: DeliveryId, wires: Sequence[Wire], duty: Duty, floor: str, marked_at: int | None = None
+) -> Op[None]:
+    """Its parts; the first one marked where its courier sends that next."""
+    for ordinal, wire in enumerate(wires, 1):
+        row = part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
+        if ordinal == 1 and marked_at is not None:
+            row |= {"state": MARKED_PART.value, "attempts": 1, "marked_at": marked_at, "first_at": marked_at}
+            row |= {"node": duty.node, "floor": floor}
+        yield ADD_PART, row
 
 
 def part_row(

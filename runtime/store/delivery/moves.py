@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ from sqlalchemy import Executable, bindparam, select, update
 from runtime.contract import DeliveryId
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
-from runtime.store.common import held, moved
+from runtime.store.common import at_once, holding, moved
 from runtime.store.protocol import Duty
 from runtime.store.schema import deliveries, parts
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, Query
 
 DELIVERY = select(
     deliveries.c.state, deliveries.c.kind, deliveries.c.run_id, deliveries.c.address, deliveries.c.rank
@@ -64,16 +64,22 @@ AFTER: Final[Mapping[PartEvent, Executable]] = {
 """What a move changes in its part beside the state."""
 
 
-def ours(duty: Duty, delivery: DeliveryId) -> Op[bool]:
-    """True if the duty is still held and nobody threw the delivery away; its row is locked."""
-    if not (yield from held(duty)):
-        return False
-    rows = yield LOCK_DELIVERY, {"d": delivery}
-    return bool(rows) and rows[0][0] != DeliveryState.DISCARDED
+def ours(duty: Duty, delivery: DeliveryId, *more: Query) -> Op[Sequence[Any] | None]:
+    """Answers to `more`, asked with the fence of a courier, which locks the delivery's row.
+
+    None where it lost its duty, or somebody threw the delivery away.
+    """
+    held, locked, *answers = yield at_once(holding(duty), (LOCK_DELIVERY, {"d": delivery}), *more)
+    if not held or not locked or locked[0][0] == DeliveryState.DISCARDED:
+        return None
+    return answers
 
 
-def move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None) -> Op[Mapping[str, Any]]:
-    rows = yield DELIVERY, {"d": delivery}
+def move_delivery(
+    delivery: DeliveryId, event: DeliveryEvent, why: str, at: int | None, known: Sequence[Any] = ()
+) -> Op[Mapping[str, Any]]:
+    """`known` are the rows of `DELIVERY`, where they were read under the fence."""
+    rows = known or (yield DELIVERY, {"d": delivery})
     state, kind, run, address, rank = rows[0]
     after = move(DELIVERY_MOVES, DeliveryState(state), event)
     yield SET_DELIVERY, {"d": delivery, "new_state": after.value, "why": why, "at": at}
@@ -81,10 +87,18 @@ def move_delivery(delivery: DeliveryId, event: DeliveryEvent, why: str, at: int 
 
 
 def move_part(
-    delivery: DeliveryId, ordinal: int, event: PartEvent, why: str = "", *, tried: int = 0, looked: int | None = None
+    delivery: DeliveryId,
+    ordinal: int,
+    event: PartEvent,
+    why: str = "",
+    *,
+    tried: int = 0,
+    looked: int | None = None,
+    known: Sequence[Any] = (),
 ) -> Op[None]:
-    """One move of a part. `tried` attempts are added; `looked` looks are set (None keeps them)."""
-    rows = yield PART, {"d": delivery, "n": ordinal}
+    """One move of a part. `tried` attempts are added; `looked` looks are set (None keeps them). `known` are the rows of
+    `PART`, where they were read under the fence."""
+    rows = known or (yield PART, {"d": delivery, "n": ordinal})
     state, attempts, looks = rows[0]
     after = move(PART_MOVES, PartState(state), event)
     yield (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, case, func, literal_column, select, update
 
@@ -14,8 +14,15 @@ from runtime.domain.deliveries import DeliveryEvent, PartEvent
 from runtime.domain.triggers.firing import Happening
 from runtime.domain.triggers.trigger import EventKind
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, held, moved
-from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, on_screen, part_row
-from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
+from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, add_parts, on_screen, part_row
+from runtime.store.delivery.moves import (
+    DELIVERY,
+    PART,
+    changed,
+    move_delivery,
+    move_part,
+    ours,
+)
 from runtime.store.protocol import Duty, NewDelivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -59,7 +66,11 @@ USE_PLAIN = (
 )
 MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal == bindparam("n"))
 LAST_ORDINAL = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
-LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
+LEFT_BESIDE = (
+    select(func.count())
+    .select_from(parts)
+    .where(parts.c.delivery_id == bindparam("d"), parts.c.ordinal != bindparam("n"), parts.c.state != "shown")
+)
 
 COURIER_ENDED: Final = "its process died between sending and recording the result"
 
@@ -95,23 +106,17 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: da
     return len(abandoned)
 
 
-def _add_parts(delivery: DeliveryId, wires: Sequence[Wire]) -> Op[None]:
-    for ordinal, wire in enumerate(wires, 1):
-        yield ADD_PART, part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
-
-
 def render(
     duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], mark_first: bool, floor: str, now: datetime
 ) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    known = yield from ours(duty, delivery, (DELIVERY, {"d": delivery}), (DOUBTED_AT, {"d": delivery}))
+    if known is None:
         return False
-    yield from _add_parts(delivery, wires)
-    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
-    doubted = yield DOUBTED_AT, {"d": delivery}
-    if doubted[0][0] is not None:
-        yield from doubt_parts(delivery, doubted[0][0])
-    elif mark_first:
-        yield from _mark(duty, delivery, 1, floor, now)
+    about, ((doubted,),) = known
+    yield from add_parts(delivery, wires, duty, floor, micros(now) if mark_first and doubted is None else None)
+    yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None, about)
+    if doubted is not None:
+        yield from doubt_parts(delivery, doubted)
     return True
 
 
@@ -126,18 +131,19 @@ def doubt_parts(delivery: DeliveryId, since: int) -> Op[None]:
 def render_shown(
     duty: Duty, delivery: DeliveryId, wires: Sequence[Wire], receipts: Sequence[Receipt], now: datetime
 ) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
-    yield from _add_parts(delivery, wires)
+    yield from add_parts(delivery, wires, duty, "")
     yield from move_delivery(delivery, DeliveryEvent.RENDER, "", None)
     for ordinal, receipt in enumerate(receipts, 1):
         yield from _show(duty, delivery, ordinal, receipt, now)
-    yield from _settle(delivery, now)
+    about = yield from move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
+    yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
     return True
 
 
 def mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datetime) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     yield from _mark(duty, delivery, ordinal, floor, now)
     return True
@@ -149,25 +155,25 @@ def _mark(duty: Duty, delivery: DeliveryId, ordinal: int, floor: str, now: datet
 
 
 def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    part = {"d": delivery, "n": ordinal}
+    known = yield from ours(duty, delivery, (DELIVERY, {"d": delivery}), (PART, part), (LEFT_BESIDE, part))
+    if known is None:
         return False
-    yield from _show(duty, delivery, ordinal, receipt, now)
-    left = yield LEFT, {"d": delivery}
-    if left[0][0]:
+    read, shown, ((left,),) = known
+    yield from _show(duty, delivery, ordinal, receipt, now, shown)
+    if left:
         yield GOES_FIRST, {"d": delivery}
     else:
-        yield from _settle(delivery, now)
+        about = yield from move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now), read)
+        yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
     return True
 
 
-def _show(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime) -> Op[None]:
-    yield from move_part(delivery, ordinal, PartEvent.CHECKPOINT)
+def _show(
+    duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt, now: datetime, known: Sequence[Any] = ()
+) -> Op[None]:
+    yield from move_part(delivery, ordinal, PartEvent.CHECKPOINT, known=known)
     yield SHOWN_AT, {"d": delivery, "n": ordinal, "at": micros(now), "slip": receipt.message_id, "by": duty.node}
-
-
-def _settle(delivery: DeliveryId, now: datetime) -> Op[None]:
-    about = yield from move_delivery(delivery, DeliveryEvent.SHOW, "", micros(now))
-    yield from on_screen(delivery, Kind(about["kind"]), about["run"], about["address"], now)
 
 
 def change(
@@ -182,7 +188,7 @@ def change(
     looked: int | None = None,
 ) -> Op[bool]:
     """A part that is neither shown nor given up: it moves, and its delivery waits until `at`."""
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     yield from changed(duty, delivery, ordinal, event, why, now, looked=looked)
     if event is PartEvent.DOUBT:
@@ -194,7 +200,7 @@ def change(
 
 def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
     """Its fall-back takes its place; where one message held what several do without it, the others follow the last."""
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     rows = yield MORE, {"d": delivery, "n": ordinal}
     more = json.loads(rows[0][0])
@@ -229,7 +235,7 @@ def end(
     new_id: NewId,
 ) -> Op[bool]:
     """End a part that won't be sent automatically any more, with its delivery. `ordinal` None: never rendered."""
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     if ordinal is not None:
         yield from move_part(delivery, ordinal, events[0], why)

@@ -43,7 +43,7 @@ def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previ
 
 
 def drop(duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, why: str, now: datetime) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     yield from move_part(delivery, ordinal, event, why)
     yield from moved(now, delivery, duty.node, DROP, f"part {ordinal}: {why}")
@@ -52,7 +52,7 @@ def drop(duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, why: 
 
 
 def detach(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
-    if not (yield from ours(duty, delivery)):
+    if (yield from ours(duty, delivery)) is None:
         return False
     yield from changed(duty, delivery, ordinal, PartEvent.RETRY, f"the message it replaces can't be edited: {why}", now)
     yield ON_ITS_OWN, {"d": delivery}

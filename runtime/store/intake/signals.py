@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
@@ -42,7 +43,7 @@ from runtime.store.approvals.granted.together import decide_all
 from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import taking_in
-from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.common import WHO, at_once, names_of, person, same_account, web_identity
 from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.goals.commands import GOAL_COMMANDS
@@ -105,11 +106,12 @@ def accept(
         not gate.triggers or (course := _beside(signal, gate.triggers)) is Decision.IGNORE
     ):
         return ignored()
-    if (yield SEEN, keys(signal)):
-        return (yield from repeated(signal))
+    seen, known = yield at_once((SEEN, keys(signal)), (MET, {"identity": signal.actor}))
+    if seen:
+        return Taken(Verdict(Outcome.DUPLICATE, SignalId(seen[0][0])))
     if isinstance(signal.body, Moved):
         return (yield from move_room(signal, signal.body, now, new_id))
-    who = yield from _admitted(signal, gate, course, now, new_id)
+    who = yield from _admitted(signal, gate, course, known, now, new_id)
     if isinstance(who, Taken):
         return who
     heard, gate = (
@@ -159,12 +161,13 @@ def _alone_with_bots(signal: Signal, gate: Gate) -> Op[bool]:
     return len(rows) == gate.bots_in_a_row and all(actor in gate.rooms.bots for (actor,) in rows)
 
 
-def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_id: NewId) -> Op[Person | Taken]:
-    """Sender, if they may speak there; else what became of it."""
+def _admitted(
+    signal: Signal, gate: Gate, course: Decision, known: Sequence[Any], now: datetime, new_id: NewId
+) -> Op[Person | Taken]:
+    """Sender, if they may speak there; else what became of it. `known`: who they are."""
     if course is Decision.REFUSE:
         return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
-    rows = yield MET, {"identity": signal.actor}
-    who, room = (person(rows[0][:3]), rows[0][3]) if rows else (None, None)
+    who, room = (person(known[0][:3]), known[0][3]) if known else (None, None)
     if gate.rooms.bars(signal, who):
         return (yield from turned_away(signal, who, now, new_id))
     if who is None and (gate.open_to_all or signal.by_bot):

@@ -14,20 +14,22 @@ from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
 from runtime.store.agents.held_back import AFTER_ITS_END, at_work, has_ended
-from runtime.store.common import moved, owned
+from runtime.store.common import at_once, fence_of, moved
 from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
 from runtime.store.runs.run_begin import (
     STEERABLE,
+    WAITING_SIGNALS,
     Waiting,
-    asker_of,
+    asker_at,
+    asker_in,
     before_one_apart,
     begin_run,
     consume,
     spoken_to,
 )
-from runtime.store.runs.steps import LAST_TURN, open_steps
+from runtime.store.runs.steps import LAST_TURN, OPEN_STEPS, tool_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
@@ -100,13 +102,14 @@ LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values
 
 def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
-    if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
-        return None
-    while ready := (yield READY_LANE, {}):
+    live, found = yield at_once((LIVE_NODE, {"node": lease.node, "fence": lease.fence}), (READY_LANE, {}))
+    ready: Sequence[Any] = found if live else ()
+    while ready:
         key = SessionKey(ready[0][0])
         if claimed := (yield from _take_lane(key, lease, busy, now)):
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
+        ready = yield READY_LANE, {}
     return None
 
 
@@ -134,12 +137,15 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 
 def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
-    taken = yield TAKE_LANE, {"k": key, "node": lease.node}
+    of_lane = {"s": key}
+    taken, rows, waiting = yield at_once(
+        (TAKE_LANE, {"k": key, "node": lease.node}), (GOING_ON, of_lane), (WAITING_SIGNALS, of_lane)
+    )
     fence, agent, room, next_turn, since, wanted, over = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
-    rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        begun = yield from begin_run(lane, agent, address, next_turn, since, busy, now)
+        heard = [Waiting(*row) for row in waiting]
+        begun = yield from begin_run(lane, agent, address, heard, next_turn, since, busy, now)
         return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":
@@ -152,11 +158,11 @@ def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datet
 def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger, model = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
-    unfinished = yield from open_steps(RunId(run))
+    unfinished = tool_steps((yield OPEN_STEPS, {"run": run}))
     begun = Trigger(trigger)
     child = (yield from child_at(RunId(run))) if begun is Trigger.CHILD else None
     room = Address.parse(address)
-    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), room, requester, now)
+    who, names, around = asker_in((yield asker_at(lane.session, spoken_to(agent, child), room, requester, now)))
     files = yield from attached(lane.session, RunId(run))
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
     return Claim(
@@ -187,14 +193,13 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
 
 def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
     """Join what people said meanwhile to this run where that gives nobody more rights; the rest waits."""
-    mine = yield from owned(lane)
-    if mine is None:
+    held, rows = yield at_once(fence_of(lane), (STEERABLE, {"s": lane.session, "run": run}))
+    if not held:
         return None
-    rows = yield STEERABLE, {"s": lane.session, "run": run}
-    share = _joining(rows) if rows else []
-    waiting = yield from consume(lane, run, share, mine[0], now)
-    rows = yield LAST_TURN, {"run": run, "turn": mine[0] + len(share) - 1}
-    return Recorded(bool(rows[0][0]), waiting)
+    next_turn, share = held[0][0], _joining(rows) if rows else []
+    less_waiting = yield from consume(lane, run, share, next_turn, now)
+    left, stop = yield at_once(less_waiting, (LAST_TURN, {"run": run, "turn": next_turn + len(share) - 1}))
+    return Recorded(bool(stop[0][0]), int(left[0][0]))
 
 
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
@@ -19,14 +19,14 @@ from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_WORD, mode_called
-from runtime.store.common import PERSON, add, person, session_key
+from runtime.store.common import PERSON, add, at_once, person, session_key
 from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
-from runtime.store.runs.turns import add_turn, leave_out, transcript
+from runtime.store.runs.turns import TURNS_SINCE, add_turn, leave_out, turn_of
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, Query, is_word, micros
 from runtime.store.tasks.background import background_of
 from runtime.text.outside import of_program
 
@@ -117,10 +117,16 @@ ASKER = (
 
 
 def begin_run(
-    lane: Lane, agent: str, address: Address, next_turn: int, since: int, busy: Busy | BusyRules, now: datetime
+    lane: Lane,
+    agent: str,
+    address: Address,
+    waiting: list[Waiting],
+    next_turn: int,
+    since: int,
+    busy: Busy | BusyRules,
+    now: datetime,
 ) -> Op[Claim | None]:
     """A run for the signals that wait in the lane, whatever began it; None where nothing waits."""
-    waiting = [Waiting(*row) for row in (yield WAITING_SIGNALS, {"s": lane.session})]
     if not waiting:
         return None
     first, share = waiting[0], waiting[:1]
@@ -131,10 +137,12 @@ def begin_run(
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
     last_turn = next_turn + len(share) - 1
     yield ADD_RUN, _fresh_run(lane, first, address, last_turn, since, now) | {"stop": int(_is_over(child))}
-    yield from consume(lane, run, share, next_turn, now)
-    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), address, first.person_id, now)
-    near = next_turn + len(share) - since <= NEAR
-    turns = tuple((yield from transcript(lane.session, since))) if near else None
+    less_waiting = yield from consume(lane, run, share, next_turn, now)
+    asking = asker_at(lane.session, spoken_to(agent, child), address, first.person_id, now)
+    near = [(TURNS_SINCE, {"s": lane.session, "since": since})] if next_turn + len(share) - since <= NEAR else []
+    _, asked, *told = yield at_once(less_waiting, asking, *near)
+    who, names, around = asker_in(asked)
+    turns = tuple(map(turn_of, told[0])) if told else None
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
         *(lane, agent, run, address, who, False, 0, 1, _is_over(child), False, names),
@@ -191,15 +199,17 @@ def _is_over(child: Child | None) -> bool:
     return child is not None and child.state is not ChildState.OPEN
 
 
-def asker_of(
-    session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
-) -> Op[tuple[Person | None, frozenset[str], Around]]:
-    """Requester, the names under which a policy may know them, and what else is so where they asked."""
+def asker_at(session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime) -> Query:
+    """The query of whoever asked, whose rows are for `asker_in`."""
     home = address.whole_room
     own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
     main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
     given = {"s": session, "person_id": person_id, "room": str(home), "now": micros(now)}
-    rows = yield ASKER, {**given, **own, **main}
+    return ASKER, {**given, **own, **main}
+
+
+def asker_in(rows: Sequence[Any]) -> tuple[Person | None, frozenset[str], Around]:
+    """Requester, the names under which a policy may know them, and what else is so where they asked."""
     first = rows[0]
     around = Around(
         first[4] or "",
@@ -223,8 +233,8 @@ def requester_of(person_id: str | None) -> Op[tuple[Person | None, frozenset[str
     return who, frozenset([who.id, who.name, *(row[3] for row in rows if row[3])])
 
 
-def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, now: datetime) -> Op[int]:
-    """Signals become user turns of `run`; how many still wait."""
+def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, now: datetime) -> Op[Query]:
+    """Signals become user turns of `run`. The query that counts them off their lane, and tells how many still wait."""
     for number, one in enumerate(share, next_turn):
         yield CONSUME, {"one": one.id, "run": run}
         if one.replaces:
@@ -232,9 +242,7 @@ def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, no
         is_bot = one.by_program and one.trigger != Trigger.HOOK  # a hook fences what isn't its operator's words itself
         told = with_files(of_program(one.text, one.actor_name) if is_bot else one.text, one.files)
         yield from add_turn(lane.session, number, run, "user", told, now, author=one.actor_name, files=one.files)
-    less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
-    rows = yield LESS_WAITING, less
-    return int(rows[0][0])
+    return LESS_WAITING, {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
 
 
 def with_files(text: str, files: str) -> str:

@@ -17,14 +17,14 @@ from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, 
 from runtime.domain.transcript import NOT_FINISHED
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
-from runtime.store.common import fact, owned
+from runtime.store.common import at_once, fact, fence_of, owned
 from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
 from runtime.store.delegation.rows import LOCK_PARENT, is_of_child
 from runtime.store.delegation.showing import show_change
 from runtime.store.delegation.stopping import end_awaited
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released, ToolStep
-from runtime.store.runs.steps import SET_STEP, model_step, open_steps
+from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS, SET_STEP, model_step, tool_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
 from runtime.store.runs.waiting.waits import go_on, settled, wait_for_answers, wait_no_more
@@ -33,11 +33,15 @@ from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.background import task_ended
 
-ENDED: Final[Mapping[RunState, RunState]] = {
-    RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
-    RunState.FAILED: move(RUN_MOVES, RunState.RUNNING, RunEvent.FAIL),
-    RunState.STOPPED: move(RUN_MOVES, RunState.RUNNING, RunEvent.STOP),
+ENDED: Final[Mapping[tuple[str, RunState], RunState]] = {
+    (RunState.RUNNING, state): move(RUN_MOVES, RunState.RUNNING, event)
+    for state, event in (
+        (RunState.DONE, RunEvent.FINISH),
+        (RunState.FAILED, RunEvent.FAIL),
+        (RunState.STOPPED, RunEvent.STOP),
+    )
 }
+"""By the state before, which is that of a run at work: the end of any other is a bug."""
 REASON_OF_STATE: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
 """What a run's row says of its end, where that is not its last words."""
 FAILURE_MAX_CHARS: Final = 300
@@ -53,7 +57,7 @@ END_RUN = _own_run.values(
     next_step=bindparam("step"),
     last_turn=bindparam("turn"),
     crashes=case((and_(is_word(bindparam("new_state"), "failed"), bindparam("calls") == 0), runs.c.crashes), else_=0),
-).returning(runs.c.trigger)
+)
 """With the last reply, if there was one: a process that brought it did not die of it."""
 GIVE_LANE = (
     update(sessions)
@@ -96,7 +100,7 @@ def park(
     move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
     rows = yield PARK_RUN, {"run": run}
     requester = rows[0][0]
-    known = {step.number: step for step in (yield from open_steps(run))}
+    known = {step.number: step for step in tool_steps((yield OPEN_STEPS, {"run": run}))}
     begun = set()
     for question in questions:
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
@@ -202,19 +206,20 @@ def finish(
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     if is_of_child(lane.session):
         yield LOCK_PARENT, {"child": run}
-    mine = yield from owned(lane)
-    if mine is None:
+    held, facts, unfinished = yield at_once(fence_of(lane), (RUN_FACTS, {"run": run}), (OPEN_STEPS, {"run": run}))
+    if not held:
         return None
+    mine, (*_, before, begun_by) = held[0], facts[0]
+    after, trigger = ENDED[before, state], Trigger(begun_by)
     if reply:
-        yield from model_step(lane.node, run, number, reply, mine[0], now)
+        yield from model_step(lane.node, run, number, reply, mine[0], now, facts=facts[0])
     why = REASON_OF_STATE.get(state, text)
-    cards_told = yield from _close_steps(lane, run, why or text, now, new_id)
+    cards_told = yield from _close_steps(lane, run, tool_steps(unfinished), why or text, now, new_id)
     thought = reply.reasoning.to_json() if reply and reply.reasoning else ""
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now, reasoning=thought)
     calls = int(reply is not None)
-    end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
-    rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
-    trigger = Trigger(rows[0][0])
+    end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
+    yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     begun = set()
     for new in new_deliveries:
         if (yield from put(new, now, run)):
@@ -245,9 +250,10 @@ def _broken_off(lane: Lane, run: RunId, state: RunState, why: str, now: datetime
     return below
 
 
-def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+def _close_steps(
+    lane: Lane, run: RunId, unfinished: Sequence[ToolStep], text: str, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
     """Calls that will not run any more get a result, so that the history stays whole; rooms whose cards say so."""
-    unfinished = yield from open_steps(run)
     for step in unfinished:
         result = f"{NOT_FINISHED}{text}"
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, case, exists, func, select, update
 
@@ -20,7 +20,7 @@ from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.modes import is_read_only, mode_at
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
-from runtime.store.common import add, fact, owned
+from runtime.store.common import add, at_once, fact, fence_of, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
 from runtime.store.schema import approvals, runs, sessions, steps, usage
@@ -80,7 +80,7 @@ LAST_TURN = update(runs).where(runs.c.id == bindparam("run")).values(last_turn=b
 STOP = select(runs.c.stop, runs.c.crashes).where(runs.c.id == bindparam("run"))
 CLEARED = update(runs).where(runs.c.id == bindparam("run")).values(crashes=0)
 RUN_FACTS = (
-    select(sessions.c.agent, runs.c.address, runs.c.requester)
+    select(sessions.c.agent, runs.c.address, runs.c.requester, runs.c.state, runs.c.trigger)
     .join(sessions, sessions.c.key == runs.c.session)
     .where(runs.c.id == bindparam("run"))
 )
@@ -118,8 +118,8 @@ LAPSE_STEP = (
 )
 
 
-def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
-    rows = yield OPEN_STEPS, {"run": run}
+def tool_steps(rows: Sequence[Any]) -> tuple[ToolStep, ...]:
+    """Calls from the rows of `OPEN_STEPS`."""
     return tuple(
         ToolStep(
             *(number, Call(call, tool, arguments, sealed), Effect(effect), hashed, StepState(state), turn, caution),
@@ -141,11 +141,11 @@ def record_model(
     lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep], now: datetime
 ) -> Op[Recorded | None]:
     """The model's turn, its calls as steps, and a turn for each result, so that the history is valid at any time."""
-    mine = yield from owned(lane)
-    if mine is None:
+    held, facts = yield at_once(fence_of(lane), (RUN_FACTS, {"run": run}))
+    if not held:
         return None
-    next_turn, waiting, _ = mine
-    yield from model_step(lane.node, run, number, reply, next_turn, now)
+    next_turn, waiting, _ = held[0]
+    yield from model_step(lane.node, run, number, reply, next_turn, now, facts=facts[0])
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
     thought = reply.reasoning.to_json() if reply.reasoning else ""
     yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written, reasoning=thought)
@@ -155,17 +155,23 @@ def record_model(
         yield from _call_step(lane, run, number + offset, next_turn + offset, step, now)
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
-    stop = yield (
-        ADVANCE_RUN,
-        {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last, "model": reply.choice.model},
-    )
-    return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
+    advance = {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last, "model": reply.choice.model}
+    stop, unfinished = yield at_once((ADVANCE_RUN, advance), (OPEN_STEPS, {"run": run}))
+    return Recorded(bool(stop[0][0]), waiting, tool_steps(unfinished))
 
 
 def model_step(
-    node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime, about: str = ""
+    node: NodeId,
+    run: RunId,
+    number: int,
+    reply: ModelReply,
+    turn: int,
+    now: datetime,
+    about: str = "",
+    facts: Sequence[Any] = (),
 ) -> Op[None]:
-    """A model call that was answered, and what it cost. `about` says what it was for, where it does not lead the run on."""
+    """A model call that was answered, and what it cost. `about` says what it was for, where it does not lead the run on.
+    `facts` are the row of `RUN_FACTS`, where it was read."""
     used = reply.usage
     yield (
         ADD_STEP,
@@ -183,8 +189,7 @@ def model_step(
             "node": node,
         },
     )
-    rows = yield RUN_FACTS, {"run": run}
-    agent, address, requester = rows[0]
+    agent, address, requester, *_ = facts or (yield RUN_FACTS, {"run": run})[0]
     yield (
         ADD_USAGE,
         {
@@ -243,22 +248,23 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime, *, changes: bo
     What `changes` something and nobody approved is barred where the conversation is read-only by now, and lapses where the
     trust is over that let it run.
     """
-    mine = yield from owned(lane)
-    if mine is None:
+    held, known, (stop, *_) = yield at_once(
+        fence_of(lane), (STEP_STATE, {"run": run, "n": number}), (STOP, {"run": run})
+    )
+    if not held:
         return None
-    *_, trusted, asked = yield from move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    *_, trusted, asked = yield from move_step(lane.node, run, number, StepEvent.MARK, "", now, known=known)
     barred = changes and not asked and (yield from is_read_only(lane.session, now))
     lapsed = bool(trusted) and not asked and not barred and not (yield from _is_trusted(run, now))
     if lapsed:
         after = move(STEP_MOVES, StepState.MARKED, StepEvent.LAPSE)
         yield LAPSE_STEP, {"run": run, "n": number, "new_state": after.value}
-    rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1], barred=barred, lapsed=lapsed)
+    return Recorded(bool(stop[0]), held[0][1], barred=barred, lapsed=lapsed)
 
 
 def _is_trusted(run: RunId, now: datetime) -> Op[bool]:
     """True if the run's requester is trusted where it works, still or again."""
-    agent, address, requester = (yield RUN_FACTS, {"run": run})[0]
+    agent, address, requester, *_ = (yield RUN_FACTS, {"run": run})[0]
     mode = yield from mode_at(agent, Address.parse(address), now)
     return mode.mode is Mode.TRUSTED and mode.person == requester
 
@@ -275,11 +281,14 @@ def finish_tool(
     lane: Lane, run: RunId, number: int, finished: Finished, now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
     """The result, for the model and on the card of its question."""
-    mine = yield from owned(lane)
-    if mine is None:
+    held, known, (stop, *_) = yield at_once(
+        fence_of(lane), (STEP_STATE, {"run": run, "n": number}), (STOP, {"run": run})
+    )
+    if not held:
         return None
     result, files, kept = finished
-    turn, tool, hashed, started, _, asked = yield from move_step(lane.node, run, number, StepEvent.RESULT, result, now)
+    moved = yield from move_step(lane.node, run, number, StepEvent.RESULT, result, now, known=known)
+    turn, tool, hashed, started, _, asked = moved
     approval = approval_of((yield ONE, {"id": asked})[0]) if asked else None
     is_changed = approval is not None and (approval.asked_arguments or approval.kind is ApprovalKind.OUTCOME)
     said = result + (yield from changed_words(approval)) if approval and is_changed else result
@@ -295,31 +304,35 @@ def finish_tool(
         if kept is not None:
             outcome = yield from offer(approval, outcome, kept, now)
         told = yield from came_of(approval, outcome, now, new_id)
-    return Recorded((yield from _got_on(run)), mine[1], told=told)
+    return Recorded((yield from _got_on(run, stop)), held[0][1], told=told)
 
 
 def refuse_tool(
     lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str, now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
     """A call that was allowed is not made: `whose` denies it by now. The model and the card of its question are told."""
-    mine = yield from owned(lane)
-    if mine is None:
+    held, known, (stop, *_) = yield at_once(
+        fence_of(lane), (STEP_STATE, {"run": run, "n": number}), (STOP, {"run": run})
+    )
+    if not held:
         return None
-    turn, tool, hashed, *_, asked = yield from move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
+    moved = yield from move_step(lane.node, run, number, StepEvent.REFUSE, result, now, known=known)
+    turn, tool, hashed, *_, asked = moved
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     yield from fact(now, "call refused by a rule", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}: {whose}")
     told: tuple[Address, ...] = ()
     if asked:
         approval = approval_of((yield ONE, {"id": asked})[0])
         told = yield from came_of(approval, settled_cards.refused(whose, reason), now, new_id)
-    return Recorded((yield from _got_on(run)), mine[1], told=told)
+    return Recorded((yield from _got_on(run, stop)), held[0][1], told=told)
 
 
 def move_step(
-    node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
+    node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime, *, known: Sequence[Any] = ()
 ) -> Op[tuple[int, str, str, int, int, str | None]]:
-    """The step moves; its turn, tool and hash, when it started before, if it needs trust, and the answered question about it."""
-    rows = yield STEP_STATE, {"run": run, "n": number}
+    """The step moves; its turn, tool and hash, when it started before, if it needs trust, and the answered question about it.
+    `known` are the rows of `STEP_STATE`, where it was read."""
+    rows = known or (yield STEP_STATE, {"run": run, "n": number})
     state, turn, tool, hashed, started, trusted, asked = rows[0]
     after = move(STEP_MOVES, StepState(state), event)
     starts = 1 if event is StepEvent.MARK else 0
@@ -328,12 +341,12 @@ def move_step(
     return turn, tool, hashed, started, trusted, asked
 
 
-def _got_on(run: RunId) -> Op[bool]:
+def _got_on(run: RunId, standing: Sequence[Any]) -> Op[bool]:
     """A recorded result clears the run of the deaths before it. Whether it was asked to stop."""
-    rows = yield STOP, {"run": run}
-    if rows[0][1]:
+    stop, crashes = standing
+    if crashes:
         yield CLEARED, {"run": run}
-    return bool(rows[0][0])
+    return bool(stop)
 
 
 def note(lane: Lane, run: RunId, text: str, now: datetime) -> Op[Recorded | None]:

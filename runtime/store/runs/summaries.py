@@ -14,7 +14,7 @@ from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import charged
 from runtime.store.common import owned, session_key
 from runtime.store.protocol import NOTHING_AROUND, Conversed, History, Lane, Summary
-from runtime.store.runs.run_begin import asker_of
+from runtime.store.runs.run_begin import asker_at, asker_in
 from runtime.store.runs.steps import model_step
 from runtime.store.runs.turns import history
 from runtime.store.schema import runs, sessions, signals, summaries, turns
@@ -90,7 +90,7 @@ def conversation(agent: str, address: Address, now: datetime) -> Op[Conversed]:
     count = yield TURNS_NOW, {"s": session, "since": since}
     kept = [kept_of(row) for row in (yield KEPT_NOW, {"s": session, "since": since})]
     asker = yield ASKED_LAST, {"s": session}
-    who, names, around = yield from asker_of(session, agent, address, asker[0][0] if asker else None, now)
+    who, names, around = asker_in((yield asker_at(session, agent, address, asker[0][0] if asker else None, now)))
     return Conversed(session, agent, address, known, Remembered(int(count[0][0]), kept), who, names, around)
 
 

@@ -4,15 +4,19 @@ An operation is a generator: it yields (statement, parameters), is sent the rows
 does nothing else that counts, so an engine may run it again from the start after a rollback; at most it tells what it is
 about to do (`KeptRoom.foreseen`). Statements are SQLAlchemy Core
 objects kept in module constants; each is compiled once an engine.
+
+An engine in another process costs a round trip for each answer an operation waits for, so there two things need none of
+their own: a statement whose rows nobody reads (an INSERT without RETURNING, one marked `UNREAD_ROWS`) is sent along with the
+next one that is read or with the COMMIT, and what an operation wants to know `at_once` is asked together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Executable, literal_column
 from sqlalchemy.engine import Dialect
@@ -24,6 +28,22 @@ Rows = list[tuple[Any, ...]]
 Query = tuple[Executable, Mapping[str, object]]
 Op = Generator[Query, Rows, T]
 MakeOp = Callable[[], Op[T]]
+
+CHANGES: Final = ("INSERT", "UPDATE", "DELETE")
+UNREAD_ROWS: Final = {"unread": True}
+"""Execution options of a statement that reads rows for its locks alone."""
+
+
+SEVERAL_QUERIES: Final = Executable()
+"""Stands where a statement does, for several queries that need nothing of each other's answers: its parameter."""
+
+
+def each_of(query: Query) -> Sequence[Query]:
+    """The queries in one that may be several."""
+    statement, given = query
+    several: Any = given["queries"] if statement is SEVERAL_QUERIES else (query,)
+    return cast("Sequence[Query]", several)
+
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -87,8 +107,10 @@ class Driver(Protocol):
 @dataclass(frozen=True, slots=True)
 class Compiled:
     sql: str
-    names: Sequence[str]
-    defaults: Mapping[str, object]
+    names: Sequence[str] = ()
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    is_read: bool = True
+    """Whether anybody reads its rows."""
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
         values = [given[name] if name in given else self.defaults[name] for name in self.names]
@@ -126,7 +148,9 @@ class Compiler:
 
     def _compile(self, statement: Executable) -> Compiled:
         compiled: Any = statement.compile(dialect=self._dialect)  # type: ignore[attr-defined]  # every Core statement has it
-        return Compiled(str(compiled), compiled.positiontup or (), dict(compiled.params))
+        sql, unread = str(compiled), statement.get_execution_options().get("unread", False)
+        is_read = not unread and (not sql.lstrip().startswith(CHANGES) or "RETURNING" in sql)
+        return Compiled(sql, compiled.positiontup or (), dict(compiled.params), is_read)
 
 
 def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:

@@ -1,9 +1,12 @@
-"""PostgreSQL: the same operations on asyncpg. What other nodes commit is found by the slow polls of who waits for it."""
+"""PostgreSQL: the same operations on asyncpg, as few round trips each as may be.
+
+What other nodes commit is found by the slow polls of who waits for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
@@ -16,15 +19,26 @@ from runtime.cancellation import cancellations
 from runtime.contract import Now
 from runtime.domain.clock import steady
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.connections import Way, Ways, end
-from runtime.store.sql.driver import EPOCH, OPERATION_TIMEOUT, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.connections import Way, Ways, end, is_open
+from runtime.store.sql.driver import (
+    EPOCH,
+    OPERATION_TIMEOUT,
+    SEVERAL_QUERIES,
+    UNWATCHED,
+    Compiled,
+    Compiler,
+    MakeOp,
+    Op,
+    Rows,
+    T,
+    Watch,
+)
 from runtime.store.sql.health import Health
+from runtime.store.sql.wire.pipeline import Pipelined, Unprepared
 
 POOL: Final = 8
 STATEMENTS: Final = 512
 """Prepared statements that a connection keeps: more than there are."""
-SILENCE_FACTOR: Final = 1.4
-"""A silent connection is ended after so many times the patience: by then the server would have dropped the statement."""
 CLOSE: Final = timedelta(seconds=1)
 UNATTENDED_SHARE: Final = 0.6
 UNATTENDED_MOST: Final = timedelta(seconds=3)
@@ -34,11 +48,23 @@ to stand."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
+LONGEST_SCRIPT: Final = 256
+"""Statements that wait for one that is read; then they are sent without it."""
+BEGIN: Final = Compiled("BEGIN ISOLATION LEVEL READ COMMITTED")
+BEGIN_READING: Final = Compiled("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+COMMIT: Final = Compiled("COMMIT")
+ROLLBACK: Final = Compiled("ROLLBACK")
 LOOK_EVERY: Final = 2.0
 """Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
 
-# Lost races that PostgreSQL settles by refusing one side; nothing was written, so the operation runs again.
-REPEATABLE: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+# Lost races that PostgreSQL settles by refusing one side, and a transaction that it gave up while this process stood
+# still: nothing was written, so the operation runs again.
+REPEATABLE: Final = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.UniqueViolationError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+)
 AWAY: Final = (
     OSError,
     asyncpg.PostgresConnectionError,
@@ -133,11 +159,13 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
     """Connections to `url`; `init` is done on each. Errors: StoreError without the password."""
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
+            kept = await kept_statements(url)
             pool = await asyncpg.create_pool(
                 url,
                 min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
-                statement_cache_size=await kept_statements(url),
+                statement_cache_size=kept,
+                connection_class=Pipelined if kept else Unprepared,
                 command_timeout=OPERATION_TIMEOUT.total_seconds(),  # a frozen server must not hold an operation for ever
                 init=init,
                 reset=leave_as_it_is,
@@ -160,17 +188,53 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
         ) from error
 
 
-async def drive(connection: Any, compiler: Compiler, op: Op[T], within: float | None = None) -> T:
-    """Run one operation's statements on `connection`, inside the transaction that is open.
+class Transaction:
+    """One transaction on a connection, in as few round trips as may be.
 
-    The server is told to drop a statement that takes longer than `within` seconds. Errors: TimeoutError.
+    BEGIN goes with the first statements. What nobody reads waits for the next one that is read, or for the COMMIT.
+    Errors: those of asyncpg; TimeoutError.
     """
+
+    def __init__(self, connection: Pipelined, begin: Compiled) -> None:
+        self._connection = connection
+        self._script: list[tuple[Compiled, Sequence[object]]] = [(begin, ())]
+        self._is_open = False
+
+    async def ask(self, queries: Sequence[tuple[Compiled, Sequence[object]]]) -> list[Rows]:
+        """Rows of each query."""
+        self._script += queries
+        if not any(compiled.is_read for compiled, _ in queries) and len(self._script) < LONGEST_SCRIPT:
+            return [[]] * len(queries)
+        return (await self._send())[-len(queries) :]
+
+    async def commit(self) -> None:
+        self._script.append((COMMIT, ()))
+        await self._send()
+
+    async def roll_back(self) -> None:
+        """Never fails: a connection that cannot is ended, and the server does it."""
+        if not self._is_open or not is_open(self._connection):
+            return
+        self._script = [(ROLLBACK, ())]
+        try:
+            await self._send()
+        except (*AWAY, asyncpg.PostgresError):
+            end(self._connection)
+
+    async def _send(self) -> list[Rows]:
+        script, self._script, self._is_open = self._script, [], True
+        return await self._connection.run_script(script)
+
+
+async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
+    """Run one operation's statements."""
     try:
         statement, given = next(op)
         while True:
-            compiled = compiler(statement)
-            records = await connection.fetch(compiled.sql, *compiled.arguments(given), timeout=within)
-            statement, given = op.send([tuple(record) for record in records])
+            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
+            asked = [(compiler(one), values) for one, values in several]
+            answers: list[Any] = await transaction.ask([(one, one.arguments(values)) for one, values in asked])
+            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
     except StopIteration as end:
         result: T = end.value
         return result
@@ -219,7 +283,7 @@ class PostgresDriver:
         watch: Watch = UNWATCHED,
         within: timedelta = OPERATION_TIMEOUT,
     ) -> None:
-        self._ways = Ways(pool)
+        self._ways = Ways(pool, POOL)
         self._pool = pool
         self._within = within
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
@@ -254,7 +318,8 @@ class PostgresDriver:
         """Have the server take away rows that are gone at once; else it does so in its own time."""
 
         async def vacuum() -> None:
-            await self._pool.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
+            async with Way(self._ways, PURGE_TIMEOUT_SECONDS) as connection:
+                await connection.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
 
         await self._guarded(vacuum)
 
@@ -287,7 +352,7 @@ class PostgresDriver:
         self._health.close()
         try:
             async with asyncio.timeout(CLOSE.total_seconds()):
-                await self._pool.close()
+                await self._ways.close()
         except TimeoutError:
             self._pool.terminate()
 
@@ -311,32 +376,33 @@ class PostgresDriver:
                 await asyncio.sleep(0.01 * attempt)
             except asyncpg.ReadOnlySQLTransactionError as error:
                 # After a fail-over these lead to what is a mere copy now: the next ones ask anew who may write.
-                await self._pool.expire_connections()
+                await self._ways.expire()
                 raise explain(error) from error
             except (*AWAY, asyncpg.PostgresError) as error:
                 raise explain(error) from error
         raise AssertionError("unreachable")
 
     async def _written(self, make: MakeOp[T], within: float) -> T:
-        async with Way(self._ways, within * SILENCE_FACTOR) as connection:
+        async with Way(self._ways, within) as connection:
             if self._clock.is_old():
                 await self._clock.look(connection)
-            async with connection.transaction(isolation="read_committed"):
-                result = await self._driven(connection, make, within)
-                began = perf_counter()
-            self._watch.committed(1, perf_counter() - began)
+            result, seconds = await self._driven(connection, make, BEGIN)
+            self._watch.committed(1, seconds)
             return result
 
     async def _looked_up(self, make: MakeOp[T]) -> T:
-        async with (
-            Way(self._ways, READS_WITHIN.total_seconds()) as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            return await self._driven(connection, make, None)
+        async with Way(self._ways, READS_WITHIN.total_seconds()) as connection:
+            result, _ = await self._driven(connection, make, BEGIN_READING)
+            return result
 
-    async def _driven(self, connection: Any, make: MakeOp[T], within: float | None) -> T:
+    async def _driven(self, connection: Any, make: MakeOp[T], begin: Compiled) -> tuple[T, float]:
+        """The result, and the seconds its COMMIT took."""
+        transaction = Transaction(connection, begin)
         try:
-            return await drive(connection, self._compiler, make(), within)
-        except asyncio.CancelledError:
-            end(connection)  # or the transaction would wait for its rollback
+            result = await drive(transaction, self._compiler, make())
+            began = perf_counter()
+            await transaction.commit()
+        except BaseException:
+            await transaction.roll_back()
             raise
+        return result, perf_counter() - began

@@ -25,7 +25,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.driver import OPERATION_TIMEOUT, SEVERAL_QUERIES, UNWATCHED, Compiler, MakeOp, Op, T, Watch
 from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
 
@@ -97,10 +97,13 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            compiled = compiler(statement)
-            cursor = connection.execute(compiled.sql, compiled.arguments(given))
-            rows = cursor.fetchall() if cursor.description else []
-            statement, given = op.send(rows)
+            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
+            answers: list[Any] = []
+            for one, values in several:
+                compiled = compiler(one)
+                cursor = connection.execute(compiled.sql, compiled.arguments(values))
+                answers.append(cursor.fetchall() if cursor.description else [])
+            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
     except StopIteration as end:
         result: T = end.value
         return result

@@ -14,7 +14,7 @@ from runtime.domain.ids import new_id
 from runtime.policy.modes import Mode
 from runtime.store.intake.signals import accept
 from runtime.store.protocol import Gate, Taken
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, each_of
 from tests.contract.store.stage import ADA, GATE, OTTO, ROOM, UMA, VERA, Stage
 
 OPS: Final = Manifest(name="ops", mentions=("ops", "operations"))
@@ -195,7 +195,7 @@ def taped(op: Op[Taken], seen: list[str]) -> Op[Taken]:
     try:
         statement, given = next(op)
         while True:
-            seen.append(str(statement))
+            seen += [str(one) for one, _ in each_of((statement, given))]
             statement, given = op.send((yield statement, given))
     except StopIteration as end:
         taken: Taken = end.value

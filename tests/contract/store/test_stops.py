@@ -7,7 +7,7 @@ from typing import Any
 from runtime.contract import Identity, OccurrenceId, Report, Task, TaskKind
 from runtime.store.common import LOCK_LANE
 from runtime.store.runs.closing import OPEN_RUNS
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, each_of
 from tests.contract.store.stage import ROOM, Stage
 
 WORK = Report(OccurrenceId("o1"), "noted", Task(TaskKind.PROMPT, "Look."), (ROOM,), "UTC", "main", Identity("web:ada"))
@@ -24,7 +24,8 @@ async def test_a_stop_looks_at_work_in_the_background_under_its_lock(stage: Stag
         try:
             while True:
                 query, given = op.send(told)
-                asked.append((query, str(given.get("k") or given.get("s"))))
+                for one, values in each_of((query, given)):
+                    asked.append((one, str(values.get("k") or values.get("s"))))
                 told = yield query, given
         except StopIteration as end:
             return end.value

@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -20,7 +19,8 @@ from structlog.testing import capture_logs
 from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
-from runtime.store.sql.driver import Op
+from runtime.store.sql.driver import Op, Rows
+from runtime.store.sql.wire.pipeline import Pipelined, Script
 from runtime.store.store import Store, open_store
 from runtime.store.upgrade import NEWER_SCHEMA
 from tests.contract.store.stage import HandClock, Stage
@@ -220,19 +220,24 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
             await store.close()
 
 
-async def test_a_process_that_stands_still_in_a_transaction_keeps_nothing_from_the_others(postgres: Postgres) -> None:
+async def test_a_process_that_stood_still_in_a_transaction_kept_nothing_from_the_others_and_runs_it_again(
+    postgres: Postgres,
+) -> None:
     """A frozen one keeps its connections, and would keep its locks."""
-    store = await open_store(postgres.create_database(), within=timedelta(seconds=0.5))
-    with pytest.raises(StoreError) as error:
-        await store.driver.write(_stands_still)
-    assert error.value.trouble is Trouble.AWAY
-    await store.driver.write(_write)
+    url, runs = postgres.create_database(), list[bool]()
+    store, other = await open_store(url, within=timedelta(seconds=0.5)), await asyncpg.connect(url)
+
+    def stands_still() -> Op[None]:
+        yield text("INSERT INTO roles (name, fence) VALUES ('a', 1)"), {}
+        yield text("SELECT 1"), {}
+        runs.append(True)
+        if len(runs) == 1:
+            time.sleep(0.5)  # as with SIGSTOP, the whole process
+
+    await store.driver.write(stands_still)
+    assert (len(runs), await other.fetchval("SELECT count(*) FROM roles")) == (2, 1)
+    await other.close()
     await store.close()
-
-
-def _stands_still() -> Op[None]:
-    yield text("SELECT 1"), {}
-    time.sleep(0.5)  # as with SIGSTOP, the whole process
 
 
 def _slow_write() -> Op[None]:
@@ -283,20 +288,20 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
 async def test_an_operation_costs_a_transaction_and_nothing_between(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each statement is a round trip, also where nothing is to be done."""
-    asked: list[str] = []
-    execute = asyncpg.Connection.execute
+    """Each script is a round trip, also where nothing is to be done."""
+    asked: list[list[str]] = []
+    run_script = Pipelined.run_script
 
-    async def noted(self: asyncpg.Connection[Any], query: str, *given: object, **how: Any) -> str:
-        asked.append(query)
-        return await execute(self, query, *given, **how)
+    async def noted(self: Pipelined, script: Script) -> list[Rows]:
+        asked.append([compiled.sql.split()[0] for compiled, _ in script])
+        return await run_script(self, script)
 
     store = await open_store(postgres.create_database())
     await store.schedules.next_due()
-    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    monkeypatch.setattr(Pipelined, "run_script", noted)
     await store.schedules.next_due()
     await store.close()
-    assert [query.split()[0].strip(";") for query in asked] == ["BEGIN", "COMMIT"]
+    assert asked == [["BEGIN", "SELECT"], ["COMMIT"]]
 
 
 async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Store) -> None:

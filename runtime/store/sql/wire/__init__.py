@@ -1,0 +1,1 @@
+"""Statements of PostgreSQL, several in one round trip."""
