@@ -148,6 +148,7 @@ def set_up(litellm: Any) -> None:
     gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
     repeated.watch(main)
     AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
+    AsyncHTTPHandler.post = AsyncHTTPHandler.post.__wrapped__  # else a task tells each call's time to monitors that nobody has
 
 
 @contextmanager
