@@ -113,7 +113,9 @@ def test_more_is_read_where_several_messages_wait_and_where_nothing_known_is_amo
     window, entries = Window(), tuple(said(f"s{n}", f"word {n}", minute=n) for n in range(FEW))
     window.told(View(entries, busy=False))
     assert window.reach == FEW
-    window.told(View((*entries[2:], *(replace(one, id=f"{one.id}b", answered=False) for one in entries[:2])), busy=True))
+    window.told(
+        View((*entries[2:], *(replace(one, id=f"{one.id}b", answered=False) for one in entries[:2])), busy=True)
+    )
     assert window.reach == NEWEST
     assert not window.needs_more(View(entries, busy=False))
     assert window.needs_more(View(tuple(replace(one, id=f"{one.id}c") for one in entries), busy=False))
