@@ -23,6 +23,7 @@ run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config
 
 test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@sh tests/setup_chromium.sh
+	@sh tests/setup_pgbouncer.sh
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -q -n 5 --dist loadgroup $(ARGS)
 
@@ -48,6 +49,7 @@ cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on
 
 lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 ARGS="--only plant")
 	@sh tests/setup_faketime.sh
+	@sh tests/setup_pgbouncer.sh
 	@$(BIN)/python -m tests.lab $(if $(FULL),--full) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS)
 	@$(if $(FULL)$(ARGS),true,$(BIN)/python -m pytest -q -n 2 --dist loadgroup tests/lab -m soak)
