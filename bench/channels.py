@@ -211,10 +211,12 @@ def in_turns(here: Stage, count: int) -> tuple[list[float], list[float]]:
 
 def many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
     chats, each, rounds = size
-    ours, bare = [], []
+    ours, bare = list[Round](), list[Round]()
     for number in range(rounds):
         for side, told in ((here.bare, bare), (here.ours, ours)):
-            again = partial(side.people.again, each) if number else partial(side.people.load, chats=chats, messages=each)
+            again = (
+                partial(side.people.again, each) if number else partial(side.people.load, chats=chats, messages=each)
+            )
             told.append(round_of(here, side, again))
     name = f"{here.channel}, {chats} chats, {here.how}"
     return sides.many((f"throughput {name}", f"processor time {name}"), ours, bare)

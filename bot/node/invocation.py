@@ -55,6 +55,7 @@ COMMANDS: Final = (
     *(
         "config",
         "doctor",
+        "nodes",
         "logs",
         "support",
         "audit",

@@ -23,6 +23,7 @@ OURS = {
     "delivery {}",
     "roles handed over",
     "node lost",  # it gave no sign
+    "CLOCK_SET",  # the machine's, by whoever may
     "tool changed",
     "model benched",
     "child ended",
