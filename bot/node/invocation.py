@@ -57,6 +57,7 @@ COMMANDS: Final = (
         "doctor",
         "logs",
         "support",
+        "nodes",
         "audit",
         "events",
         "checkpoints",
