@@ -58,6 +58,7 @@ COMMANDS: Final = (
         "nodes",
         "logs",
         "support",
+        "nodes",
         "audit",
         "events",
         "checkpoints",
