@@ -43,7 +43,7 @@ def make_client(settings: SlackSettings, *, token: str | None) -> AsyncWebClient
 
 
 class Web:
-    """Calls of one account. `ahead` is how far Slack's clock is before ours."""
+    """Calls of one account, and the clock by which Slack tells times."""
 
     def __init__(self, settings: SlackSettings, now: Now) -> None:
         self.client = make_client(settings, token=settings.bot_token)

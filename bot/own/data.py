@@ -10,8 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+import structlog
+
 from bot.operator.access.exporting import files_of
-from bot.operator.access.forgetting import ASKED_KIND, ForgetOperations
+from bot.operator.access.forgetting import ASKED_KIND, WITHDRAWN_KIND, ForgetOperations
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
@@ -25,11 +27,16 @@ from runtime.store.protocol.people import HeldData
 from runtime.text.words import marked, say, say_many
 from runtime.workspace.workspaces import WorkspaceFolders
 
+log = structlog.get_logger("own")
+
 OWN_MEMORIES_MAX: Final = 200
 NOT_YOURS_ANY_MORE: Final = marked("That isn't there any more.")
 ASKED: Final = marked("You've asked to be forgotten. The owners here have been told, and one of them does it.")
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
+NOT_ASKED: Final = marked("You haven't asked to be forgotten.")
+WITHDRAWN: Final = marked("You've taken it back. The owners here have been told.")
+TOLD_OF_WITHDRAWAL: Final = marked("{name} no longer asks to be forgotten.")
 TOLD_OPERATORS: Final = marked(
     "{name} asks to be forgotten. An owner does it on their page under *People*, or with the command `people forget`."
 )
@@ -157,13 +164,25 @@ class OwnData:
             raise Refusal(400, say("To ask for it, write your name once more: {name}.", name=self._name))
         if await self._exports.asked_at(self._name):
             raise Refusal(409, ASKED_ALREADY)
-        await self.context.store.cluster.note_fact(
-            ASKED_KIND, self.actor.identity, self._name, "by themselves, in the page"
-        )
-        if self.context.forgetter is not None:
-            words = say(TOLD_OPERATORS, name=plain(self._name))
-            await self.context.forgetter.tell(f"forgetting asked:{self.actor.person.id}", words)
+        await self._note(ASKED_KIND, say(TOLD_OPERATORS, name=plain(self._name)))
         return {"told": say(ASKED)}
+
+    async def withdraw_forgetting(self) -> View:
+        """Take that wish back, and tell the owners. Errors: Refusal 409 without one."""
+        if not await self._exports.asked_at(self._name):
+            raise Refusal(409, NOT_ASKED)
+        await self._note(WITHDRAWN_KIND, say(TOLD_OF_WITHDRAWAL, name=plain(self._name)))
+        return {"told": say(WITHDRAWN)}
+
+    async def _note(self, kind: str, words: str) -> None:
+        """Note it in the audit, and tell the operators, who read there what their room can't be told."""
+        await self.context.store.cluster.note_fact(kind, self.actor.identity, self._name, "by themselves, in the page")
+        if self.context.forgetter is None:
+            return
+        try:
+            await self.context.forgetter.tell(f"{kind}:{self.actor.person.id}:{self.context.new_id()}", words)
+        except Exception:
+            log.exception("operators were not told", kind=kind, person=self._name)
 
     # --------------------------------------------------------------------------------------------------------- export
 

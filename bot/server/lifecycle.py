@@ -213,6 +213,7 @@ class Life:
         log.info(
             "draining", within_seconds=round(within.total_seconds()), reason="an operator asked this node to leave"
         )
+        ends_at = asyncio.get_running_loop().time() + within.total_seconds()
         self._membership.is_draining = True
         dispatch.pause()
         for task in listening:
@@ -228,7 +229,7 @@ class Life:
                 await node.give_up_roles()
         await self._goodbye()
         try:
-            async with asyncio.timeout(within.total_seconds()) as limit, asyncio.TaskGroup() as group:
+            async with asyncio.timeout_at(ends_at) as limit, asyncio.TaskGroup() as group:
                 following = group.create_task(_follow(node, limit))
                 await dispatch.drain()
                 following.cancel()

@@ -21,6 +21,16 @@ SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
 WHY_RIGHT: Final = "Schedules fire and questions end by it, and certificates may be refused."
 
 
+def date_of(header: str | None) -> datetime | None:
+    """Time of a `Date` header; None for what is no date, or tells no zone."""
+    try:
+        told = parsedate_to_datetime(header or "")
+        told.timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return told if told.tzinfo is not None else None
+
+
 class PlatformClock:
     """Compares the clock of `platform`, as people call it, with ours. That they differ is told once, and once that they agree.
 
@@ -39,12 +49,9 @@ class PlatformClock:
         self._is_told = False
 
     def heed(self, date: str | None) -> None:
-        """Take the `Date` header of an answer; what is no date changes nothing."""
-        try:
-            told = parsedate_to_datetime(date or "")
-            if told.tzinfo is None or abs(told - self._now()) > NO_CLOCK:
-                return
-        except (ValueError, OverflowError):
+        """Take the `Date` header of an answer that is surely the platform's own; what is no date changes nothing."""
+        told = date_of(date)
+        if told is None or abs(told - self._now()) > NO_CLOCK:
             return
         before, self._heard = self._heard, (told, self._steady())
         if before is None or _agree(before, self._heard):

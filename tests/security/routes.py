@@ -54,6 +54,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/me/memories/{id}/forget": KNOWN,
     "POST /api/me/browsers/{id}/drop": KNOWN,
     "POST /api/me/forget": KNOWN,
+    "POST /api/me/forget/withdraw": KNOWN,
     "GET /api/push": KNOWN,
     "POST /api/push/browsers": KNOWN,
     "POST /api/push/browsers/drop": KNOWN,

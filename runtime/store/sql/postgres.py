@@ -56,6 +56,8 @@ COMMIT: Final = Compiled("COMMIT")
 ROLLBACK: Final = Compiled("ROLLBACK")
 LOOK_EVERY: Final = 2.0
 """Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
+SURE_WITHIN: Final = timedelta(seconds=1)
+"""A look that took longer, as one does in which this process was frozen, is no sign that the clock was set."""
 
 # Lost races that PostgreSQL settles by refusing one side, and a transaction that it gave up while this process stood
 # still: nothing was written, so the operation runs again.
@@ -261,12 +263,16 @@ class ServerClock:
         self._is_doubtful = True
 
     async def look(self, connection: Any) -> None:
+        """Ask the server. An answer that took long tells little: of all times that may be, the nearest one to ours is taken."""
         before = self._steady()
         server = await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-        # Half of the round trip is the best guess at when the server looked at its clock.
-        self._tick = (before + self._steady()) / 2
-        self._at = EPOCH + timedelta(microseconds=server)
-        self._is_doubtful = False
+        tick = self._steady()
+        took, least = timedelta(seconds=tick - before), EPOCH + timedelta(microseconds=server)
+        if self._at == EPOCH or took < SURE_WITHIN:
+            at = least + took / 2  # the best guess at when the server looked at its clock
+        else:
+            at = min(max(self._at + timedelta(seconds=tick - self._tick), least), least + took)
+        self._at, self._tick, self._is_doubtful = at, tick, False
 
 
 PURGE_TIMEOUT_SECONDS: Final = 3600.0

@@ -33,6 +33,14 @@ def test_what_happens_there_is_told_by_our_clock(off: timedelta) -> None:
     assert clock.theirs(ours.at) == THEIRS
 
 
+def test_a_header_that_is_wrong_moves_nothing_into_the_future() -> None:
+    """A server of one's own, or what stands before it, may have the wrong clock while ours is right."""
+    ours = Ours(HOUR)
+    clock = ours.clock()
+    said = ours.at - timedelta(minutes=1)
+    assert clock.ours(said) == said
+
+
 def test_clocks_that_agree_within_half_a_minute_are_left_alone() -> None:
     assert Ours(timedelta(seconds=20)).clock().ours(THEIRS) == THEIRS
 

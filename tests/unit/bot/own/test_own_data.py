@@ -148,6 +148,20 @@ async def test_who_asks_to_be_forgotten_is_noted_and_an_owner_sees_it(tmp_path: 
         assert [(row.actor, row.subject) for row in rows] == [(f"web:{who}", "user")]
 
 
+async def test_who_changed_their_mind_is_not_asked_for_any_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        assert (await posted(house, "user", "forget/withdraw"))[0] == 409, "nobody asked"
+        assert (await posted(house, "user", "forget", {"confirm": "user"}))[0] == 200
+        assert (await posted(house, "viewer", "forget/withdraw"))[0] == 409, "of themselves alone"
+        assert "Take it back" in (await house.ask("GET", "/me", "user")).text
+        assert (await posted(house, "user", "forget/withdraw"))[0] == 200
+        assert "asked for it." not in (await house.ask("GET", "/console/people/user", "owner")).text
+        assert (await posted(house, "user", "forget", {"confirm": "user"}))[0] == 200, "and once more"
+        told = [row["text"] for row in await house.api.deliveries()]
+        assert sum("asks to be forgotten. An owner" in text for text in told) == 2
+        assert sum("no longer asks to be forgotten" in text for text in told) == 1
+
+
 async def test_a_browser_that_gets_notifications_is_dropped_by_its_person_alone(tmp_path: Path) -> None:
     async with running(tmp_path) as house:
         who = (await person(house, "user")).person.id
