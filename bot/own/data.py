@@ -104,7 +104,9 @@ class OwnData:
             return await entitled(self.context, rows)
         history, me = self.context.store.history, self.actor.identity
         own = {place for place in {*places} if await history.room_owner(place) == me}
-        titled = iter(await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own]))
+        titled = iter(
+            await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own])
+        )
         return [next(titled) if place in own else row for row, place in zip(rows, places, strict=True)]
 
     async def _memories(self) -> list[View]:
