@@ -26,6 +26,7 @@ run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config
 
 test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@sh tests/setup_chromium.sh
+	@sh tests/setup_pgbouncer.sh
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -q -n 5 --dist loadgroup $(ARGS)
 
@@ -51,6 +52,7 @@ cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on
 
 lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 SHARE=1 ARGS="--only plant")
 	@sh tests/setup_faketime.sh
+	@sh tests/setup_pgbouncer.sh
 	@$(BIN)/python -m tests.lab $(if $(FULL),--full) --minutes $(or $(MINUTES),$(if $(FULL),0,13)) $(if $(AGAIN),--again) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS); plan=$$?; \
 	$(if $(FULL)$(ARGS),exit $$plan,LAB_SHARE=$(or $(SHARE),0.1) $(BIN)/python -m pytest -v --durations=20 -n 3 \

@@ -12,11 +12,11 @@ import structlog
 from bot.node.version import VERSION
 from bot.settings.settings import Settings
 from runtime.domain.ids import digest
+from runtime.errors import StoreError
 from runtime.text.naming import listed
 
 if TYPE_CHECKING:
-    from runtime.errors import StoreError
-from runtime.store.cluster.roster import Member, NodeRoster
+    from runtime.store.cluster.roster import Member, NodeRoster
     from runtime.store.protocol import Lease
 
 log = structlog.get_logger("node")
@@ -76,12 +76,11 @@ def program_words(one: Member, version: str, knows: str) -> str:
 
 
 async def compare(roster: NodeRoster, lease: Lease | None) -> None:
-    """Tell the log, once, how this node differs from the others that are live. Where the store does not answer, health and doctor
-    tell it later: it is no reason to stop."""
+    """Tell the log, once, how this node differs from the others that are live. A store that is away just then ends no node."""
     try:
         members = [one for one in await roster.members() if one.is_live]
     except StoreError as error:
-        log.debug("nodes are not compared", reason=str(error))
+        log.debug("nodes were not compared", reason=str(error))
         return
     own = next((one for one in members if lease and one.id == lease.node), None)
     if own is None:

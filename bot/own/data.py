@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+import structlog
+
 from bot.operator.access.exporting import files_of
-from bot.operator.access.forgetting import ASKED_KIND, ForgetOperations
+from bot.operator.access.forgetting import ASKED_KIND, WITHDRAWN_KIND, ForgetOperations
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
 from bot.operator.people import session_view
 from bot.operator.views import View, at
-from runtime.contract import PEOPLE, Role
+from runtime.contract import PEOPLE, Address, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
+from runtime.domain.agents.tasks import plain
 from runtime.http.errors import Refusal
 from runtime.store.protocol.people import HeldData
 from runtime.text.words import marked, say, say_many
 from runtime.workspace.workspaces import WorkspaceFolders
+
+log = structlog.get_logger("own")
 
 OWN_MEMORIES_MAX: Final = 200
 NOT_YOURS_ANY_MORE: Final = marked("That isn't there any more.")
 ASKED: Final = marked("You've asked to be forgotten. The owners here have been told, and one of them does it.")
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
+NOT_ASKED: Final = marked("You haven't asked to be forgotten.")
+WITHDRAWN: Final = marked("You've taken it back. The owners here have been told.")
+TOLD_OF_WITHDRAWAL: Final = marked("{name} no longer asks to be forgotten.")
 TOLD_OPERATORS: Final = marked(
-    "{name} asks to be forgotten. An owner does it on their page under *People*, or with `{command} people forget {name}`."
+    "{name} asks to be forgotten. An owner does it on their page under *People*, or with the command `people forget`."
 )
 
 
@@ -55,7 +66,7 @@ class OwnData:
             "sessions": [{**session_view(one), "here": one.hash == self.actor.session} for one in sessions],
             "rooms": await self._rooms(held),
             "memories": await self._memories(),
-            "ratings": await entitled(self.context, [self._rating(held, n) for n in range(len(held.ratings))]),
+            "ratings": await self._ratings(held),
             "browsers": [{"id": name, "since": at(since)} for name, since in held.browsers_told.items()],
             "counts": {**held.counts},
             "files": await self._files(),
@@ -72,17 +83,31 @@ class OwnData:
             }
             for one in held.rooms
         ]
-        return await entitled(self.context, rows)
+        return await self._entitled(rows, [one.address for one in held.rooms])
 
-    def _rating(self, held: HeldData, number: int) -> View:
-        one = held.ratings[number]
-        return {
-            "room": self.context.called(one.address),
-            "address": self.context.named(one.address),
-            "rating": one.rating.word,
-            "words": one.words,
-            "at": at(one.at),
-        }
+    async def _ratings(self, held: HeldData) -> list[View]:
+        rows = [
+            {
+                "room": self.context.called(one.address),
+                "address": self.context.named(one.address),
+                "rating": one.rating.word,
+                "words": one.words,
+                "at": at(one.at),
+            }
+            for one in held.ratings
+        ]
+        return await self._entitled(rows, [one.address for one in held.ratings])
+
+    async def _entitled(self, rows: Sequence[View], places: Sequence[Address]) -> list[View]:
+        """`rows` with titles. Those are what was said there first, so others' conversations keep theirs from who isn't an operator any more."""
+        if self.actor.person.role >= Role.OPERATOR:
+            return await entitled(self.context, rows)
+        history, me = self.context.store.history, self.actor.identity
+        own = {place for place in {*places} if await history.room_owner(place) == me}
+        titled = iter(
+            await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own])
+        )
+        return [next(titled) if place in own else row for row, place in zip(rows, places, strict=True)]
 
     async def _memories(self) -> list[View]:
         """Memories for them alone; `/memory` in a chat has those of its room beside them."""
@@ -141,11 +166,25 @@ class OwnData:
             raise Refusal(400, say("To ask for it, write your name once more: {name}.", name=self._name))
         if await self._exports.asked_at(self._name):
             raise Refusal(409, ASKED_ALREADY)
-        await self.context.store.cluster.note_fact(ASKED_KIND, self._name, self._name, "by themselves, in the page")
-        if self.context.forgetter is not None:
-            words = say(TOLD_OPERATORS, name=self._name, command=self.context.command)
-            await self.context.forgetter.tell(f"forgetting asked:{self.actor.person.id}", words)
+        await self._note(ASKED_KIND, say(TOLD_OPERATORS, name=plain(self._name)))
         return {"told": say(ASKED)}
+
+    async def withdraw_forgetting(self) -> View:
+        """Take that wish back, and tell the owners. Errors: Refusal 409 without one."""
+        if not await self._exports.asked_at(self._name):
+            raise Refusal(409, NOT_ASKED)
+        await self._note(WITHDRAWN_KIND, say(TOLD_OF_WITHDRAWAL, name=plain(self._name)))
+        return {"told": say(WITHDRAWN)}
+
+    async def _note(self, kind: str, words: str) -> None:
+        """Note it in the audit, and tell the operators, who read there what their room can't be told."""
+        await self.context.store.cluster.note_fact(kind, self.actor.identity, self._name, "by themselves, in the page")
+        if self.context.forgetter is None:
+            return
+        try:
+            await self.context.forgetter.tell(f"{kind}:{self.actor.person.id}:{self.context.new_id()}", words)
+        except Exception:
+            log.exception("operators were not told", kind=kind, person=self._name)
 
     # --------------------------------------------------------------------------------------------------------- export
 
@@ -162,7 +201,10 @@ class OwnData:
 
 def _measured(folders: Sequence[WorkspaceFolders], rooms: Sequence[str]) -> View:
     count = size = 0
-    for _, path in files_of(folders, rooms):
-        count += 1
-        size += path.lstat().st_size
+    for _, name, folder in files_of(folders, rooms):
+        with suppress(FileNotFoundError):  # a command removed it meanwhile
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                count += 1
+                size += status.st_size
     return {"count": count, "bytes": size}

@@ -171,7 +171,12 @@ def _endings(told: View) -> Iterable[Html]:
 
 def _forget_form(told: View) -> Html:
     if told["asked_at"]:
-        return tag("p", say("You asked for it. An owner does it."), " ", moment(told["asked_at"]))
+        ask = say("Tell the owners that you don't want to be forgotten any more?")
+        return tag(
+            "div",
+            tag("p", say("You asked for it. An owner does it."), " ", moment(told["asked_at"])),
+            _post("forget/withdraw", say("Take it back"), ask=ask),
+        )
     if told["role"] == Role.OWNER.word:
         return tag("p", say("You're an owner: you do it yourself, on your page under People in the console."))
     label = say("Write {name} once more", name=told["name"])

@@ -44,6 +44,7 @@ class OwnRoutes:
             web.post("/api/me/memories/{id}/forget", self._does(lambda own, asked: own.forget_memory(_id(asked)))),
             web.post("/api/me/browsers/{id}/drop", self._does(lambda own, asked: own.drop_browser(_id(asked)))),
             web.post("/api/me/forget", self._does(_forget)),
+            web.post("/api/me/forget/withdraw", self._does(lambda own, _: own.withdraw_forgetting())),
         ]
 
     async def page(self, request: web.Request) -> web.Response:

@@ -181,6 +181,8 @@ class Authenticator:
         token = await self._links.redeem(link.token, _browser(request))
         if token is None:
             raise Refusal(401, say(OLD_LINK, command=self._command))  # somebody else was faster
+        if held := request.cookies.get(self.cookie):
+            await self._links.leave(held)
         self.keep(request, response, token, COOKIE_LIFE)
         self._second.opened(token)
         return response

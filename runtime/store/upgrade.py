@@ -34,6 +34,7 @@ MAKE_CONTRACTS: Final = (
     "CONSTRAINT pk_schema_contracts PRIMARY KEY (revision))"
 )
 NEWER_SCHEMA: Final = "the database was upgraded by a newer program; this one works on it until it is upgraded too"
+NOT_OURS: Final = "The database has the schema of another program (its revision is {revision}): check database_url."
 CURRENT: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -169,7 +170,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     if revision == REVISION:
         return
     if revision is not None and is_newer(revision):
-        check_contracts([made for (made,) in await pool.fetch(CONTRACTS_MADE)])
+        check_contracts(await _postgres_contracts(pool, revision))
         log.warning(NEWER_SCHEMA, schema=revision, ours=REVISION)
         return
     # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
@@ -190,6 +191,16 @@ async def _postgres_revision(connection: Any) -> str | None:
     return str(found) if found else None
 
 
+async def _postgres_contracts(pool: asyncpg.Pool[Any], revision: str) -> list[str]:
+    """Contracts that were made. Errors: StoreError for a database whose revisions are another program's."""
+    import asyncpg
+
+    try:
+        return [made for (made,) in await pool.fetch(CONTRACTS_MADE)]
+    except asyncpg.UndefinedTableError:
+        raise StoreError(NOT_OURS.format(revision=revision)) from None
+
+
 async def _run_async(url: str) -> None:
     engine = postgres_engine(url)
     async with asyncio.timeout(MIGRATION_TIMEOUT_SECONDS), engine.begin() as connection:
@@ -199,9 +210,14 @@ async def _run_async(url: str) -> None:
 
 def postgres_engine(url: str) -> AsyncEngine:
     """Engine for Alembic."""
-    import asyncpg
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
+    from runtime.store.sql.wire.pipeline import Unprepared
+    from runtime.store.sql.wire.servers import Servers
+
     # asyncpg reads the URL itself: SQLAlchemy knows neither its short scheme nor options such as sslmode.
-    return create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool)
+    async def connect() -> Any:
+        return await Servers(url).connect(statement_cache_size=0, connection_class=Unprepared)
+
+    return create_async_engine("postgresql+asyncpg://", async_creator=connect, poolclass=NullPool)

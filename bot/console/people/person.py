@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table
 from bot.console.people.pages import PEOPLE_PLACE, choice, place_of, role_option
-from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, OUTSIDE
+from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, OUTSIDE, WITHDRAWN_KIND, standing_wish
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.people import NOBODY_NAMED
@@ -58,7 +58,7 @@ async def person(request: web.Request, do: Operations) -> Html:
         about,
         tag("h2", say("Signed in")),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
-        *(_changes(row, others, await _asked(do, name)) if is_owner else ()),
+        *(_changes(row, others, await _asked(do, row)) if is_owner else ()),
     )
 
 
@@ -92,10 +92,13 @@ def _end_session(name: str, one: View) -> Html:
     )
 
 
-async def _asked(do: Operations, name: str) -> str | None:
-    """Time at which they asked to be forgotten, if they did."""
-    rows = await do.audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-    return next((row["at"] for row in rows if row["about"] == name), None)
+async def _asked(do: Operations, who: View) -> str | None:
+    """Time at which they asked to be forgotten, if they did and still want it."""
+    asked, withdrawn = [
+        [(str(row["who"]), str(row["at"])) for row in await do.audit(kind, limit=ASKED_LOOKED_AT)]
+        for kind in (ASKED_KIND, WITHDRAWN_KIND)
+    ]
+    return standing_wish(asked, withdrawn, who["identities"])
 
 
 def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, TypeVar
 
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
@@ -24,6 +25,7 @@ from runtime.text.words import listed, marked, say
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
 ASKED_KIND: Final = "forgetting asked"
+WITHDRAWN_KIND: Final = "forgetting withdrawn"
 ASKED_LOOKED_AT: Final = 200
 """Rows of the audit in which a wish to be forgotten is looked for."""
 OUTSIDE: Final = (
@@ -38,6 +40,22 @@ OUTSIDE: Final = (
 UNANSWERED: Final = marked(
     "Nobody may answer these questions now: {ids}. Name other approvers, or stop the work that asks."
 )
+
+
+When = TypeVar("When", datetime, str)
+
+
+def standing_wish(
+    asked: Iterable[tuple[str, When]], withdrawn: Iterable[tuple[str, When]], identities: Collection[str]
+) -> When | None:
+    """Time of somebody's newest wish to be forgotten, unless they took it back since. Both tell who, the newest first.
+
+    >>> standing_wish([("web:1", "12:00")], [("web:1", "11:00"), ("web:2", "13:00")], ["web:1"])
+    '12:00'
+    """
+    wish = next((at for who, at in asked if who in identities), None)
+    back = next((at for who, at in withdrawn if who in identities), None)
+    return wish if wish is not None and (back is None or wish > back) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +116,14 @@ class ForgetOperations:
             done(Unmoved.LAST_OWNER, name)
 
     async def asked_at(self, name: str) -> str | None:
-        """Time at which they asked for it themselves, if they did."""
-        rows = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-        return next((moment_of(row.at) for row in rows if row.subject == name), None)
+        """Time at which they asked for it themselves, if they did and still want it; not another one who was called so."""
+        known = await self.context.store.people.person_named(name)
+        book = self.context.store.audit
+        asked, withdrawn = [
+            [(row.actor, row.at) for row in await book.newest_audit(kind, limit=ASKED_LOOKED_AT)]
+            for kind in (ASKED_KIND, WITHDRAWN_KIND)
+        ]
+        return moment_of(standing_wish(asked, withdrawn, known.identities if known else ()))
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""
@@ -140,7 +163,8 @@ class ForgetOperations:
         return {"rows": [{**row} for row in page.rows], "after": page.after and [*page.after]}
 
     async def _known(self, name: str) -> Needles:
-        if (needles := await self.context.store.forgettings.needles(name)) is None:
+        needles = await self.context.store.forgettings.needles(name)
+        if needles is None or (self.own and needles.person != self.actor.person.id):
             raise Refusal(404, say(NOBODY_NAMED, name=name))
         return needles
 
