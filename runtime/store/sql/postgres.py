@@ -174,9 +174,7 @@ class Transaction:
             end(self._connection)
 
     async def _send(self) -> list[Rows]:
-        if not is_open(
-            self._connection
-        ):  # ended meanwhile, by whoever found its way silent: the pool has taken it back
+        if not is_open(self._connection):  # ended by whoever found its way silent: the pool has taken it back
             raise asyncpg.InterfaceError("the connection was ended")
         script, self._script, self._is_open = self._script, [], True
         return await self._connection.run_script(script)

@@ -396,3 +396,19 @@ def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds
     told = explain(asyncpg.ProtocolViolationError(words))
     assert "default_pool_size of PgBouncer" in str(told)
     assert told.trouble is Trouble.AWAY
+
+
+async def test_a_connection_that_is_ended_between_two_statements_is_a_store_that_is_away(store: Store) -> None:
+    """By whoever found its way silent: the pool has taken it back by then."""
+    driver = store.roster._driver
+    assert isinstance(driver, engine.PostgresDriver)
+
+    def ended() -> Op[Rows]:
+        yield text("SELECT 1"), {}
+        for connection in list(driver._ways.used):
+            connection.terminate()
+        return (yield text("SELECT 2"), {})
+
+    with pytest.raises(StoreError) as told:
+        await driver.read(ended)
+    assert told.value.trouble is Trouble.AWAY
