@@ -14,6 +14,7 @@ from typing import Final
 
 from bench import program
 from bench.browser import browser
+from bench.capacity import capacity
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.children import children
@@ -32,6 +33,7 @@ from bench.memory import memory
 from bench.nodes import nodes
 from bench.recall.recall import recall
 from bench.reply import replies
+from bench.rest import rest
 from bench.schedules import schedules
 from bench.start import start
 from bench.store import store
@@ -48,6 +50,8 @@ BENCHES: Final[dict[str, Bench]] = {
     "click": clicks,
     "failover": failover,
     "nodes": nodes,
+    "rest": rest,
+    "capacity": capacity,
     "children": children,
     "workflows": workflows,
     "triggers": triggers,

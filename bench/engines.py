@@ -15,8 +15,8 @@ from sqlalchemy.engine import Dialect
 
 from bench.barestore import bare_postgres, bare_sqlite
 from bench.tape import Tape, Timed
-from runtime.store.sql.postgres import POOL
 from runtime.store.sql.sqlite import BATCH
+from runtime.store.sql.wire.database_errors import POOL
 from tests.fakes.postgres import Postgres
 
 SQLITE: Final = "sqlite:///"

@@ -22,7 +22,7 @@ from bench.pipeline import Pipeline
 from bench.tape import Operation, Tape, Taped, Timed
 from bench.trips import counted
 from runtime.domain.ids import new_id
-from runtime.store.sql.postgres import POOL
+from runtime.store.sql.wire.database_errors import POOL
 from runtime.store.store import Store, open_store
 
 SESSIONS: Final = 1_000

@@ -53,7 +53,7 @@ async def make_contracts(url: str) -> Sequence[str]:
     """Make those that may be made; the nodes that the first other one waits for. Errors: StoreError."""
     from sqlalchemy.exc import DBAPIError
 
-    from runtime.store.sql import postgres
+    from runtime.store.sql.wire.database_errors import AWAY, explain
 
     engine = postgres_engine(url)
     try:
@@ -61,8 +61,8 @@ async def make_contracts(url: str) -> Sequence[str]:
             async with asyncio.timeout(MIGRATION_TIMEOUT_SECONDS), engine.begin() as connection:
                 if waits_for := await connection.run_sync(_make, revision):
                     return waits_for
-    except (*postgres.AWAY, DBAPIError) as error:
-        raise postgres.explain(error) from error
+    except (*AWAY, DBAPIError) as error:
+        raise explain(error) from error
     finally:
         await engine.dispose()
     return ()

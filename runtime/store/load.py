@@ -103,7 +103,7 @@ async def load_postgres(url: str, source: Source, finish: Finish[T]) -> T:
     from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
     from sqlalchemy.exc import DBAPIError
 
-    from runtime.store.sql import postgres
+    from runtime.store.sql.wire.database_errors import AWAY, explain
 
     check_names(source)
     compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]  # a dialect takes no arguments here
@@ -116,8 +116,8 @@ async def load_postgres(url: str, source: Source, finish: Finish[T]) -> T:
             await connection.run_sync(migrate)
             now = await raw.fetchval("SELECT clock_timestamp()")
             return await _drive(raw, compiler, finish(now.astimezone(UTC)))
-    except (*postgres.AWAY, asyncpg.PostgresError, DBAPIError) as error:
-        raise postgres.explain(error) from error
+    except (*AWAY, asyncpg.PostgresError, DBAPIError) as error:
+        raise explain(error) from error
     finally:
         await engine.dispose()
 

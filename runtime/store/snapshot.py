@@ -126,7 +126,8 @@ class PostgresSnapshot:
 async def _postgres(url: str) -> AsyncIterator[Snapshot]:
     import asyncpg
 
-    from runtime.store.sql.postgres import AWAY, explain, open_pool
+    from runtime.store.sql.postgres import open_pool
+    from runtime.store.sql.wire.database_errors import AWAY, explain
 
     pool = await open_pool(url)
     try:

@@ -210,9 +210,14 @@ async def _run_async(url: str) -> None:
 
 def postgres_engine(url: str) -> AsyncEngine:
     """Engine for Alembic."""
-    import asyncpg
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
+    from runtime.store.sql.wire.pipeline import Unprepared
+    from runtime.store.sql.wire.servers import Servers
+
     # asyncpg reads the URL itself: SQLAlchemy knows neither its short scheme nor options such as sslmode.
-    return create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool)
+    async def connect() -> Any:
+        return await Servers(url).connect(statement_cache_size=0, connection_class=Unprepared)
+
+    return create_async_engine("postgresql+asyncpg://", async_creator=connect, poolclass=NullPool)

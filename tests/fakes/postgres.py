@@ -77,6 +77,17 @@ class Postgres:
         return self._url("postgres")
 
     @property
+    def pid(self) -> int:
+        """Of the process that began all others of the server."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def place(self) -> str:
+        """Its host and port."""
+        return f"127.0.0.1:{self._port}"
+
+    @property
     def programs(self) -> Path:
         """The folder of what came with the server, such as `pg_isready`."""
         return self._bin
@@ -121,7 +132,7 @@ class Postgres:
         return self._home / "log"
 
     def _url(self, database: str) -> str:
-        return f"postgresql://postgres:{self._password}@127.0.0.1:{self._port}/{database}"
+        return f"postgresql://postgres:{self._password}@{self.place}/{database}"
 
     def _initdb(self) -> None:
         password = self._home / "password"
@@ -141,7 +152,21 @@ class Postgres:
 
     def _launch(self) -> bool:
         """Start the server; True once it is up, False if it ended at once, as it does if somebody took the port."""
-        settings = {
+        command = ["/bin/sh", "-c", WATCHDOG, "sh", self._bin / "postgres", "-D", self._home / "data"]
+        command += [word for name, value in self._settings().items() for word in ("-c", f"{name}={value}")]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # type: ignore[call-overload]
+                command,
+                **self._ground(),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        return _await(self._ready)
+
+    def _settings(self) -> dict[str, object]:
+        return {
             "listen_addresses": "127.0.0.1",
             "port": self._port,
             "unix_socket_directories": "",
@@ -155,18 +180,6 @@ class Postgres:
             "jit": "off",
             "autovacuum": "off",  # it goes through every database that a test ever made
         }
-        command = ["/bin/sh", "-c", WATCHDOG, "sh", self._bin / "postgres", "-D", self._home / "data"]
-        command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # type: ignore[call-overload]
-                command,
-                **self._ground(),
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        return _await(self._ready)
 
     def _ready(self) -> bool | None:
         """True if the server takes connections, by its pid file's status line; None if it is gone."""
@@ -179,7 +192,7 @@ class Postgres:
             lines = (self._home / "data" / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) >= 8 and lines[7].strip() == "ready"
+        return len(lines) >= 8 and lines[7].strip() in ("ready", "standby")
 
     def _ground(self) -> dict[str, object]:
         """Folder, user and environment of the programs: never root, and without our PG* and locale variables."""

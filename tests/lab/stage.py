@@ -9,8 +9,9 @@ import secrets
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -38,6 +39,19 @@ AWAY: Final = (
 """What it is to ask a database that is away."""
 ROWS: Final = "SELECT label, state FROM nodes"
 ROLES: Final = "SELECT r.name, n.label FROM roles r LEFT JOIN nodes n ON n.id = r.node"
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """URLs of one database on a server: for work, for notices, and for whoever reads its rows in a test."""
+
+    work: str = ""
+    notices: str = ""
+    rows: str = ""
+
+
+def straight(url: str) -> Reached:
+    return Reached(url, url, url)
 
 
 class Lab:
@@ -253,15 +267,16 @@ async def lab(
     lost: float | None = None,
     model: bool = False,
     prefix: Sequence[str] = (),
+    reach: Callable[[str], Reached] = straight,
     **settings: object,
 ) -> AsyncIterator[Lab]:
     """So many nodes at work, the first with every duty; on an SQLite file, and then one, without a `server`.
 
     `platforms`: several in place of one. `think`: seconds that the model takes for each answer. `model`: it is a server,
-    behind a way of its own. `prefix`: words before each program, as of `Node`. By `tests.lab.app`, `plant`: a bug put into
-    the program; `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
+    behind a way of its own. `prefix`: words before each program, as of `Node`. `reach`: how nodes reach
+    the database; there are ways of their own where that is one server. By `tests.lab.app`, `plant`: a bug put into the program; `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
     """
-    url = server.create_database() if server else ""
+    reached = reach(server.create_database()) if server else Reached()
     program = [f"--think={think}", f"--plant={plant}", *([f"--lost={lost}"] if lost else [])]
     async with AsyncExitStack() as stack:
         rigs = [
@@ -271,12 +286,12 @@ async def lab(
         asked = (await stack.enter_async_context(spawned("tests.fakes.openai")))[1] if model else ""
         made: list[Node] = []
         for number in range(nodes if server else 1):
-            ways = await _ways(stack, rigs, url, asked)
-            given = [*program, *_settings(folder, rigs, ways, url, asked, settings)]
+            ways = await _ways(stack, rigs, reached, asked)
+            given = [*program, *_settings(folder, rigs, ways, reached, asked, settings)]
             made.append(Node(f"node{number}", folder, given, ways, prefix))
             stack.push_async_callback(made[-1].close)
             await made[-1].start()
-        on = Lab(rigs, made, url or str(made[0].data / "signalbox.db"), asked)
+        on = Lab(rigs, made, reached.rows or str(made[0].data / "signalbox.db"), asked)
         stack.push_async_callback(on.close)
         yield on
 
@@ -286,17 +301,22 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-async def _ways(stack: AsyncExitStack, rigs: Sequence[Rig], url: str, model: str) -> Ways:
+async def _ways(stack: AsyncExitStack, rigs: Sequence[Rig], reached: Reached, model: str) -> Ways:
     return Ways(
         {rig.channel: await _way(stack, dict(rig.settings())["api_base_url"]) for rig in rigs},
-        await _way(stack, url) if url else None,
-        await _way(stack, url) if url else None,
-        await _way(stack, model) if model else None,
+        await _way_to_one(stack, reached.work),
+        await _way_to_one(stack, reached.notices),
+        await _way_to_one(stack, model),
     )
 
 
+async def _way_to_one(stack: AsyncExitStack, url: str) -> Proxy | None:
+    """None where there is nothing, or where an address names several servers."""
+    return await _way(stack, url) if url and "," not in url else None
+
+
 def _settings(
-    folder: Path, rigs: Sequence[Rig], ways: Ways, url: str, model: str, settings: Mapping[str, object]
+    folder: Path, rigs: Sequence[Rig], ways: Ways, reached: Reached, model: str, settings: Mapping[str, object]
 ) -> Sequence[str]:
     """What a node is told by its command line: everything outside is past its own ways."""
     accounts = []
@@ -308,8 +328,8 @@ def _settings(
         "accounts": accounts,
         "access.default": "allow",
         "workspace_dir": str(folder / "workspaces"),
-        **({"database_url": _past(url, ways.store)} if ways.store else {}),
-        **({"database_listen_url": _past(url, ways.notices)} if ways.notices else {}),
+        **({"database_url": _past(reached.work, ways.store)} if reached.work else {}),
+        **({"database_listen_url": _past(reached.notices, ways.notices)} if reached.notices else {}),
         **({"model.name": "openai/mock", "model.api_key": "none"} if ways.model else {}),
         **({"model.api_base": f"{_past(model, ways.model)}/v1"} if ways.model else {}),
         **settings,
@@ -322,7 +342,9 @@ async def _way(stack: AsyncExitStack, url: str) -> Proxy:
     return await stack.enter_async_context(proxy(to.hostname or "", to.port or 0))
 
 
-def _past(url: str, way: Proxy) -> str:
+def _past(url: str, way: Proxy | None) -> str:
     """`url` through the proxy."""
+    if way is None:
+        return url
     to = urlsplit(url)
     return url.replace(f"{to.hostname}:{to.port}", f"127.0.0.1:{way.port}")

@@ -68,6 +68,8 @@ LONG: Final = {
     "store": ["store, SQLite"],
     "claim": ["claim after"],
     "failover": ["failover"],
+    "rest": ["PostgreSQL, 3 nodes at rest"],
+    "capacity": [],
     "nodes": ["1 node", "2 nodes", "at half a core"],
     "cuts": [],
     "recall": ["extraction, by words + vectors", "recall, SQLite", "recall, PostgreSQL"],

@@ -29,6 +29,11 @@ LONG_LOG: Final = 256 << 20  # bytes
 OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
 SLOW_ANSWER: Final = timedelta(milliseconds=20)
 WHY_STORE: Final = "Without its database, Signalbox accepts nothing."
+WRITABLE: Final = "promote it (pg_ctl promote), or point database_url at the server that takes writes"
+WRITES: Final = (
+    "SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('synchronous_standby_names'), "
+    "current_setting('synchronous_commit'), EXISTS (SELECT FROM pg_stat_replication)"
+)
 SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
 
 
@@ -150,6 +155,8 @@ async def _server(url: str) -> Sequence[Finding]:
         async with pool.acquire() as connection:
             return [
                 _of_server(connection),
+                *await _of_writes(connection),
+                *_of_pooler(connection),
                 await _of_server_revision(connection),
                 await _latency(connection),
                 *await _letters(connection),
@@ -175,6 +182,29 @@ def _of_server(connection: Any) -> Finding:
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
     return warning("store.reachable", words, "It's no longer maintained.", "upgrade it to 13 or newer")
+
+
+async def _of_writes(connection: Any) -> Sequence[Finding]:
+    """Finding about a server that takes no writes, or that may lose those it has confirmed; none where all is well."""
+    standby, reading, names, commit, followers = await connection.fetchrow(WRITES)
+    if standby or reading == "on":
+        what = "it's a standby" if standby else "it was set to be read-only"
+        return [fault("store.writable", f"{what} and takes no writes", WHY_STORE, WRITABLE)]
+    if commit == "off":
+        what, fix = "it confirms writes before they are on its disk", "set synchronous_commit = on there"
+        return [warning("store.confirmed", what, "A crash of it loses accepted messages.", fix)]
+    if followers and not names:
+        why = "If it takes over, the last accepted messages and steps may be missing."
+        fix = "set synchronous_standby_names on the server, or don't let the standby take over by itself"
+        return [warning("store.confirmed", "a standby follows it with a delay", why, fix)]
+    return []
+
+
+def _of_pooler(connection: Any) -> Sequence[Finding]:
+    if connection.keeps:
+        return []
+    words = "a pooler is in front of it that gives a connection to each transaction, so no statement is kept prepared"
+    return [fine("store.pooler", words)]
 
 
 async def _of_server_revision(connection: Any) -> Finding:

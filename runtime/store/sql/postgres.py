@@ -6,11 +6,11 @@ What other nodes commit is found by the slow polls of who waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
@@ -34,9 +34,18 @@ from runtime.store.sql.driver import (
     Watch,
 )
 from runtime.store.sql.health import Health
-from runtime.store.sql.wire.pipeline import Pipelined, Unprepared
+from runtime.store.sql.wire.database_errors import (
+    AWAY,
+    POOL,
+    REPEATABLE,
+    explain,
+    is_by_statement,
+    is_crowded,
+    trouble_of,
+)
+from runtime.store.sql.wire.pipeline import Pipelined, Script, Unprepared
+from runtime.store.sql.wire.servers import Servers
 
-POOL: Final = 8
 STATEMENTS: Final = 512
 """Prepared statements that a connection keeps: more than there are."""
 CLOSE: Final = timedelta(seconds=1)
@@ -53,83 +62,18 @@ LONGEST_SCRIPT: Final = 256
 BEGIN: Final = Compiled("BEGIN ISOLATION LEVEL READ COMMITTED")
 BEGIN_READING: Final = Compiled("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 COMMIT: Final = Compiled("COMMIT")
+LOOK: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 ROLLBACK: Final = Compiled("ROLLBACK")
 LOOK_EVERY: Final = 2.0
 """Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
 SURE_WITHIN: Final = timedelta(seconds=1)
 """A look that took longer, as one does in which this process was frozen, is no sign that the clock was set."""
 
-# Lost races that PostgreSQL settles by refusing one side, and a transaction that it gave up while this process stood
-# still: nothing was written, so the operation runs again.
-REPEATABLE: Final = (
-    asyncpg.DeadlockDetectedError,
-    asyncpg.SerializationError,
-    asyncpg.UniqueViolationError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-)
-AWAY: Final = (
-    OSError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a connection that lost its server in the middle of being made
-    TimeoutError,
-    asyncpg.CannotConnectNowError,
-)
-
-
-WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
-    Trouble.AWAY: "The database cannot be reached ({error}). Start it, or fix the connection to it.",
-    Trouble.FULL: "The disk of the database is full ({error}). Free up space there.",
-    Trouble.READ_ONLY: "The database can only be read ({error}). It's a replica, or was set so. Point "
-    "database_url at a database that accepts writes.",
-    Trouble.LOCKED: "The database couldn't finish because of other work there ({error}).",
-    Trouble.DAMAGED: "The database is damaged ({error}). Restore it from a backup.",
-    Trouble.OTHER: "The database answered: {error}",
-}
-
-
-CROWDED: Final = (
-    "The database has no connection left for this process ({error}). Each holds up to " + str(POOL + 2) + ": raise "
-    "max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes."
-)
-
-
-def is_crowded(error: BaseException) -> bool:
-    """True where the server, or a pooler before it, has all its connections in use."""
-    return isinstance(error, asyncpg.TooManyConnectionsError) or (
-        isinstance(error, asyncpg.PostgresError)
-        and any(words in str(error) for words in ("no more connections allowed", "query_wait_timeout"))
-    )
-
-
-def explain(error: BaseException) -> StoreError:
-    trouble = trouble_of(error)
-    words = CROWDED if is_crowded(error) else WORDS_OF_TROUBLE[trouble]
-    return StoreError(words.format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
-
-
-def trouble_of(error: BaseException) -> Trouble:
-    match error:
-        case asyncpg.DiskFullError():
-            return Trouble.FULL
-        case asyncpg.ReadOnlySQLTransactionError():
-            return Trouble.READ_ONLY
-        case asyncpg.DeadlockDetectedError() | asyncpg.SerializationError() | asyncpg.LockNotAvailableError():
-            return Trouble.LOCKED
-        case asyncpg.DataCorruptedError() | asyncpg.IndexCorruptedError():
-            return Trouble.DAMAGED
-        case asyncpg.OperatorInterventionError() | asyncpg.TooManyConnectionsError():
-            return Trouble.AWAY  # shut down, starting, or no room for us
-        case asyncpg.IdleInTransactionSessionTimeoutError():
-            return Trouble.AWAY  # given up by the server while we were frozen
-        case _:
-            return Trouble.AWAY if isinstance(error, AWAY) or is_crowded(error) else Trouble.OTHER
-
 
 async def kept_statements(url: str) -> int:
     """Number of statements a connection may keep prepared: none behind a pooler such as PgBouncer, which gives each
     transaction another connection of the server. There the process that serves us is not the one we were told of."""
-    connection = await asyncpg.connect(url, statement_cache_size=0)
+    connection = await Servers(url).connect(statement_cache_size=0, connection_class=Unprepared)
     try:
         serving = await connection.fetchval("SELECT pg_backend_pid()")
         return STATEMENTS if serving == connection.get_server_pid() else 0
@@ -143,11 +87,15 @@ async def leave_as_it_is(connection: object) -> None:
 
 
 def roll_back_if_left(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
-    """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know."""
+    """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know. Behind one it
+    goes with each BEGIN, since the connection of the server is another's the next moment, with all that was set there."""
     milliseconds = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
 
-    async def init(connection: Any) -> None:
-        await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+    async def init(connection: Pipelined) -> None:
+        if connection.keeps:
+            await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+        else:
+            connection.opening = (Compiled(f"SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"),)
 
     return init
 
@@ -162,8 +110,10 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
     try:
         async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
             kept = await kept_statements(url)
-            pool = await asyncpg.create_pool(
+            connect: Any = Servers(url).connected  # asyncpg's own type of it demands names that it does not give
+            pool: asyncpg.Pool[Any] = await asyncpg.create_pool(
                 url,
+                connect=connect,
                 min_size=0,  # asyncpg's own care for more than that logs a traceback a second while a server is away
                 max_size=POOL,
                 statement_cache_size=kept,
@@ -173,7 +123,7 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
                 reset=leave_as_it_is,
             )
             try:
-                await pool.fetchval("SELECT 1")
+                await pool.execute("SELECT 1")
             except BaseException:
                 pool.terminate()
                 raise
@@ -182,7 +132,7 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
         # The address in pieces may be the password in pieces, so no piece of it is shown.
         raise StoreError("database_url is malformed. Write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
-        if is_crowded(error):
+        if is_crowded(error) or trouble_of(error) is Trouble.READ_ONLY or is_by_statement(error):
             raise explain(error) from error
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
@@ -199,7 +149,7 @@ class Transaction:
 
     def __init__(self, connection: Pipelined, begin: Compiled) -> None:
         self._connection = connection
-        self._script: list[tuple[Compiled, Sequence[object]]] = [(begin, ())]
+        self._script: list[tuple[Compiled, Sequence[object]]] = [(one, ()) for one in (begin, *connection.opening)]
         self._is_open = False
 
     async def ask(self, queries: Sequence[tuple[Compiled, Sequence[object]]]) -> list[Rows]:
@@ -242,6 +192,12 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
         return result
 
 
+class Scripted(Protocol):
+    """Runs a script on the server."""
+
+    async def run_script(self, script: Script, /) -> list[Rows]: ...
+
+
 class ServerClock:
     """The server's time, carried on by a steady clock: nodes agree on it, whatever is done to the clocks of their own
     machines. Looked up anew now and then, since clocks drift and the server's may be set."""
@@ -262,10 +218,10 @@ class ServerClock:
         """It may have been set: it is looked at before the next write."""
         self._is_doubtful = True
 
-    async def look(self, connection: Any) -> None:
+    async def look(self, connection: Scripted) -> None:
         """Ask the server. An answer that took long tells little: of all times that may be, the nearest one to ours is taken."""
         before = self._steady()
-        server = await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        ((server,),) = (await connection.run_script([(LOOK, ())]))[0]
         tick = self._steady()
         took, least = timedelta(seconds=tick - before), EPOCH + timedelta(microseconds=server)
         if self._at == EPOCH or took < SURE_WITHIN:
@@ -309,7 +265,8 @@ class PostgresDriver:
     ) -> PostgresDriver:
         """A driver over open connections, which it closes at its end. `within`: how long what is written may take."""
         driver = cls(pool, now=now, watch=watch, within=within)
-        await driver._clock.look(pool)
+        async with Way(driver._ways, within.total_seconds()) as connection:
+            await driver._clock.look(connection)
         return driver
 
     @property

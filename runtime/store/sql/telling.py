@@ -17,7 +17,8 @@ import asyncpg
 
 from runtime.store.sql.driver import OPERATION_TIMEOUT
 from runtime.store.sql.envelopes import sealed
-from runtime.store.sql.postgres import AWAY
+from runtime.store.sql.wire.database_errors import AWAY
+from runtime.store.sql.wire.servers import Servers
 
 NOTIFY_CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)
@@ -38,8 +39,7 @@ class Deaf(Exception):
 async def connected(url: str) -> AsyncIterator[Any]:
     """A connection of one's own. Errors: `FAILURES`."""
     async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
-        connection = await asyncpg.connect(
-            url,
+        connection = await Servers(url).connect(
             statement_cache_size=0,  # a pooler may give us another server connection for each statement
             command_timeout=OPERATION_TIMEOUT.total_seconds(),
         )

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from typing import Final
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -20,13 +21,18 @@ from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql import postgres as engine
 from runtime.store.sql.driver import Op, Rows
+from runtime.store.sql.wire import servers
+from runtime.store.sql.wire.database_errors import POOL, explain
 from runtime.store.sql.wire.pipeline import Pipelined, Script
+from runtime.store.sql.wire.servers import Servers
 from runtime.store.store import Store, open_store
 from runtime.store.upgrade import NEWER_SCHEMA
 from tests.contract.store.stage import HandClock, Stage
 from tests.fakes.postgres import Postgres
 from tests.lab.proxy import proxy
 from tests.unit.store.watching import Watching
+
+SHOW_PATIENCE: Final = "SHOW idle_in_transaction_session_timeout"
 
 
 @pytest.fixture
@@ -66,7 +72,7 @@ async def test_a_server_that_goes_away_is_told_and_comes_back(own_server: Postgr
 
 async def _answers(stage: Stage) -> None:
     """Connections that died with the server each fail once at most."""
-    for _ in range(engine.POOL + 1):
+    for _ in range(POOL + 1):
         try:
             await stage.say("hello")
         except StoreError:
@@ -219,7 +225,7 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
     async with proxy(to.hostname or "", to.port or 0) as way:
         there = url.replace(f":{to.port}/", f":{way.port}/")
         store = await open_store(there, within=timedelta(seconds=0.5))
-        writing = [store.driver.write(_slow_write) for _ in range(engine.POOL)]
+        writing = [store.driver.write(_slow_write) for _ in range(POOL)]
         await asyncio.gather(*writing)  # so that all connections are open
         way.lose()
         async with asyncio.timeout(20):
@@ -294,6 +300,48 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
     await store.close()
 
 
+@pytest.mark.usefixtures("_pooled")
+async def test_behind_a_pooler_nothing_is_set_beyond_a_transaction(postgres: Postgres) -> None:
+    """A transaction that is left is rolled back there too; what others do on that connection is theirs."""
+    store = await open_store(postgres.create_database())
+    driver = store.driver
+    assert isinstance(driver, engine.PostgresDriver)
+
+    def asked() -> Op[str]:
+        rows = yield text(SHOW_PATIENCE), {}
+        return str(rows[0][0])
+
+    assert await driver.write(asked) == "3s"
+    async with driver._pool.acquire() as connection:
+        assert await connection.fetchval(SHOW_PATIENCE) == "0"
+    await store.close()
+
+
+async def test_a_server_that_is_silent_keeps_nobody_from_the_next_one(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "HOST_TIMEOUT_SECONDS", 0.5)
+    to = urlsplit(postgres.create_database())
+    async with proxy("127.0.0.1", to.port or 0) as way:
+        way.stall()
+        both = Servers(to._replace(netloc=to.netloc.replace("@", f"@127.0.0.1:{way.port},")).geturl())
+        await (await both.connect()).close()
+        began = time.monotonic()
+        await (await both.connect()).close()
+        assert time.monotonic() - began < 0.5
+
+
+async def test_of_several_servers_one_that_takes_no_writes_is_told_with_words(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    admin = await asyncpg.connect(url)
+    await admin.execute("ALTER DATABASE " + url.rsplit("/", 1)[1] + " SET default_transaction_read_only = on")
+    await admin.close()
+    place = urlsplit(url).netloc.rpartition("@")[2]
+    with pytest.raises(StoreError, match="Promote one of them") as told:
+        await open_store(url.replace(f"@{place}/", f"@{place},127.0.0.1:1/"))
+    assert told.value.trouble is Trouble.READ_ONLY
+
+
 async def test_an_operation_costs_a_transaction_and_nothing_between(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,7 +367,7 @@ async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Stor
     def endless() -> Op[None]:
         yield text("SELECT pg_sleep(60)"), {}
 
-    for _ in range(2 * engine.POOL):
+    for _ in range(2 * POOL):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await store.driver.write(endless)
@@ -345,6 +393,6 @@ async def test_a_server_without_a_free_connection_is_told_with_the_setting_that_
 @pytest.mark.parametrize("words", ["no more connections allowed (max_client_conn)", "query_wait_timeout"])
 def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds_it(words: str) -> None:
     """As PgBouncer 1.18 and newer say it."""
-    told = engine.explain(asyncpg.ProtocolViolationError(words))
+    told = explain(asyncpg.ProtocolViolationError(words))
     assert "default_pool_size of PgBouncer" in str(told)
     assert told.trouble is Trouble.AWAY

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.store.sql.driver import EPOCH
+from runtime.store.sql.driver import EPOCH, Rows
 from runtime.store.sql.postgres import ServerClock
+from runtime.store.sql.wire.pipeline import Script
 
 START = timedelta(days=20_000)
 
@@ -20,11 +21,11 @@ class Server:
         self.is_ahead = timedelta()
         self.before = self.behind = 0.0
 
-    async def fetchval(self, _query: str) -> int:
+    async def run_script(self, _script: Script) -> list[Rows]:
         self.tick += self.before
         told = self.at
         self.tick += self.behind
-        return told // timedelta(microseconds=1)
+        return [[(told // timedelta(microseconds=1),)]]
 
     @property
     def at(self) -> timedelta:

@@ -8,6 +8,7 @@ fails is the last that ran: the server passes over the rest, COMMIT as well.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -125,13 +126,15 @@ class _Exchange(asyncio.Protocol):
 class Pipelined(asyncpg.Connection):
     """A connection that runs scripts. Its statements stay prepared, but for those of an `Unprepared`."""
 
-    __slots__ = ("_is_dropping", "_prepared")
+    __slots__ = ("_is_dropping", "_prepared", "opening")
     keeps = True
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._prepared: dict[str, Prepared] = {}
         self._is_dropping = False
+        self.opening: Sequence[Compiled] = ()
+        """What follows each BEGIN."""
 
     def drop_statement(self) -> None:
         """Tell the server to give up what it does; the script that waits for it fails, and the connection is gone."""
@@ -153,7 +156,11 @@ class Pipelined(asyncpg.Connection):
         transport.set_protocol(exchange)
         transport.write(message)
         try:
-            return await exchange.answered
+            answers = await exchange.answered
+            if (
+                self._is_dropping
+            ):  # a COMMIT that waits for a standby is made by that, and its confirmation is no true one
+                raise TimeoutError("no result in time")
         except asyncpg.QueryCanceledError as error:
             if not self._is_dropping:
                 raise
@@ -163,6 +170,8 @@ class Pipelined(asyncpg.Connection):
             if not isinstance(error, asyncpg.PostgresError) or isinstance(error, asyncpg.InvalidCachedStatementError):
                 self.terminate()
             raise
+        else:
+            return answers
         finally:
             if not exchange.is_lost:
                 transport.set_protocol(owner)
@@ -187,7 +196,19 @@ class Pipelined(asyncpg.Connection):
 
 
 class Unprepared(Pipelined):
-    """Behind a pooler each transaction has another connection of the server, where nothing is prepared."""
+    """Behind a pooler each transaction has another connection of the server, where nothing is prepared. asyncpg's own way
+    takes two exchanges for a statement with parameters; in between, somebody else's could come in its place."""
 
     __slots__ = ()
     keeps = False
+
+    async def _execute(self, *given: Any, **options: Any) -> Any:
+        us: Any = super()
+        if self.is_in_transaction():
+            return await us._execute(*given, **options)
+        async with self.transaction():
+            return await us._execute(*given, **options)
+
+    def _get_unique_id(self, prefix: str) -> str:
+        """Of a cursor or a statement: others who share the server's connection count from one as well."""
+        return f"signalbox_{prefix}_{secrets.token_hex(8)}"
