@@ -8,12 +8,13 @@ import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 import structlog
 
 from bot.operator.access.exporting import files_of
-from bot.operator.access.forgetting import ASKED_KIND, WITHDRAWN_KIND, ForgetOperations
+from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, WITHDRAWN_KIND, ForgetOperations
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
@@ -34,6 +35,10 @@ NOT_YOURS_ANY_MORE: Final = marked("That isn't there any more.")
 ASKED: Final = marked("You've asked to be forgotten. The owners here have been told, and one of them does it.")
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
+ASKED_OFTEN: Final = marked("You've asked several times within the last hour. Try again later.")
+WISHES_WITHIN: Final = timedelta(hours=1)
+WISHES_MAX: Final = 3
+"""Wishes of one person within that time: each tells the operators."""
 NOT_ASKED: Final = marked("You haven't asked to be forgotten.")
 WITHDRAWN: Final = marked("You've taken it back. The owners here have been told.")
 TOLD_OF_WITHDRAWAL: Final = marked("{name} no longer asks to be forgotten.")
@@ -166,6 +171,10 @@ class OwnData:
             raise Refusal(400, say("To ask for it, write your name once more: {name}.", name=self._name))
         if await self._exports.asked_at(self._name):
             raise Refusal(409, ASKED_ALREADY)
+        since = self.context.now() - WISHES_WITHIN
+        asked = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
+        if sum(row.actor == self.actor.identity and row.at > since for row in asked) >= WISHES_MAX:
+            raise Refusal(429, ASKED_OFTEN)
         await self._note(ASKED_KIND, say(TOLD_OPERATORS, name=plain(self._name)))
         return {"told": say(ASKED)}
 

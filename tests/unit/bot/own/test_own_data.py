@@ -160,6 +160,11 @@ async def test_who_changed_their_mind_is_not_asked_for_any_more(tmp_path: Path) 
         told = [row["text"] for row in await house.api.deliveries()]
         assert sum("asks to be forgotten. An owner" in text for text in told) == 2
         assert sum("no longer asks to be forgotten" in text for text in told) == 1
+        for status in (200, 429):
+            assert (await posted(house, "user", "forget/withdraw"))[0] == 200
+            assert (await posted(house, "user", "forget", {"confirm": "user"}))[0] == status, (
+                "operators are told each time"
+            )
 
 
 async def test_a_browser_that_gets_notifications_is_dropped_by_its_person_alone(tmp_path: Path) -> None:
