@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ import psutil
 
 from bench.figures import Figure, at_most
 from bench.program import TOKEN, Program, signalbox
+from bench.statements import quiet
 from bot.server.process import serving
 from bot.settings.settings import load
 from runtime.contract import NodeId
@@ -53,6 +55,7 @@ class RestTape:
     """Scripts of one node by the connection that they went over, each with its second."""
 
     node: str = ""
+    lease: timedelta = timedelta()
     began: float = 0.0
     began_micros: int = 0
     lines: dict[int, list[tuple[float, Script]]] = field(default_factory=dict)
@@ -67,6 +70,7 @@ class RestTape:
 
 
 async def rest(short: bool) -> list[Figure]:
+    quiet()
     times = Rest(1.0, 2.0) if short else Rest()
     count = 3 if short else NODES
     with tempfile.TemporaryDirectory() as name, Postgres() as server:
@@ -134,7 +138,9 @@ async def _taped(folder: Path, url: str, times: Rest) -> RestTape:
     settings = load(environ={}, folder=folder, overrides=overrides)
     async with serving(settings):
         await asyncio.sleep(times.settle)
-        tape = RestTape(node=await _own_id(url), began=time.monotonic(), began_micros=time.time_ns() // 1000)
+        tape = RestTape(
+            await _own_id(url), settings.nodes.lease, began=time.monotonic(), began_micros=time.time_ns() // 1000
+        )
         with _written_down(tape):
             await asyncio.sleep(times.quiet)
     tape.lines = {line: whole for line, scripts in tape.lines.items() if (whole := _whole(scripts))}
@@ -179,11 +185,10 @@ def _whole(line: Sequence[tuple[float, Script]]) -> list[tuple[float, Script]]:
 async def _simulated(url: str, tape: RestTape, count: int, times: Rest) -> AsyncIterator[None]:
     """So many nodes at rest. They go over the tape again where it ends."""
     store = await open_store(url)
-    lease = load(environ={}, folder=Path(tempfile.gettempdir()), overrides={}).nodes.lease
     members = [NodeId(new_id()) for _ in range(count)]
     try:
         for number, member in enumerate(members):
-            await store.cluster.join(member, f"simulated/{number}", lease, alone=False)
+            await store.cluster.join(member, f"simulated/{number}", tape.lease, alone=False)
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_rests(url, tape, node, number / count, times)) for number, node in enumerate(members)

@@ -8,16 +8,14 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.web.render import brief, entry
-from runtime.contract import Author, Entry, View
+from runtime.contract import Entry, View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
 
 PAGE: Final = 200
 """Entries of a room that a reader is told at once."""
 NEWEST: Final = 40
-"""Entries that are read after a change while several messages wait: answers to those further back change them."""
-FEW: Final = 12
-"""Entries that are read after other changes: hardly any reaches further back, and reading a page takes 5 ms."""
+"""Entries that are read after a change: hardly any reaches further back, and reading a page takes 5 ms."""
 WHOLE_EVERY: Final = 20
 """Of so many changes one has the whole page read, so that what was taken away further back goes too."""
 
@@ -33,19 +31,15 @@ class Window:
         self._page = page
         self._versions: dict[str, int] = {}
         self._told = 0
-        self._waiting = 0
 
     @property
     def reach(self) -> int:
         """Number of entries to read for the next view."""
-        if self._told % WHOLE_EVERY == 0:
-            return self._page
-        return NEWEST if self._waiting > 1 else FEW
+        return NEWEST if self._told % WHOLE_EVERY else self._page
 
     def needs_more(self, view: View) -> bool:
-        """True if something before these entries isn't as the reader has it, or hasn't come to the reader at all."""
-        follows = not self._versions or any(e.id in self._versions for e in view.entries)
-        return not follows or any(self._versions.get(one, version) != version for one, version in view.edited.items())
+        """True if something before these entries isn't as the reader has it."""
+        return any(self._versions.get(one, version) != version for one, version in view.edited.items())
 
     def told(self, view: View) -> dict[str, Any]:
         """The view as JSON; from now on the reader knows it."""
@@ -53,7 +47,6 @@ class Window:
         kept = self._versions if self._told % WHOLE_EVERY else {}
         self._versions = {**kept, **{e.id: e.version for e in view.entries}}
         self._told += 1
-        self._waiting = sum(e.author is Author.PERSON and not e.answered for e in view.entries)
         further = {} if view.is_newest else {"newest": False}
         return {"entries": told, "busy": view.busy, "mode": mode_of(view), **further}
 

@@ -19,7 +19,7 @@ from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
 from bot.operator.people import session_view
 from bot.operator.views import View, at
-from runtime.contract import PEOPLE, Role
+from runtime.contract import PEOPLE, Address, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
 from runtime.domain.agents.tasks import plain
 from runtime.http.errors import Refusal
@@ -66,7 +66,7 @@ class OwnData:
             "sessions": [{**session_view(one), "here": one.hash == self.actor.session} for one in sessions],
             "rooms": await self._rooms(held),
             "memories": await self._memories(),
-            "ratings": await entitled(self.context, [self._rating(held, n) for n in range(len(held.ratings))]),
+            "ratings": await self._ratings(held),
             "browsers": [{"id": name, "since": at(since)} for name, since in held.browsers_told.items()],
             "counts": {**held.counts},
             "files": await self._files(),
@@ -83,17 +83,31 @@ class OwnData:
             }
             for one in held.rooms
         ]
-        return await entitled(self.context, rows)
+        return await self._entitled(rows, [one.address for one in held.rooms])
 
-    def _rating(self, held: HeldData, number: int) -> View:
-        one = held.ratings[number]
-        return {
-            "room": self.context.called(one.address),
-            "address": self.context.named(one.address),
-            "rating": one.rating.word,
-            "words": one.words,
-            "at": at(one.at),
-        }
+    async def _ratings(self, held: HeldData) -> list[View]:
+        rows = [
+            {
+                "room": self.context.called(one.address),
+                "address": self.context.named(one.address),
+                "rating": one.rating.word,
+                "words": one.words,
+                "at": at(one.at),
+            }
+            for one in held.ratings
+        ]
+        return await self._entitled(rows, [one.address for one in held.ratings])
+
+    async def _entitled(self, rows: Sequence[View], places: Sequence[Address]) -> list[View]:
+        """`rows` with titles. Those are what was said there first, so others' conversations keep theirs from who isn't an operator any more."""
+        if self.actor.person.role >= Role.OPERATOR:
+            return await entitled(self.context, rows)
+        history, me = self.context.store.history, self.actor.identity
+        own = {place for place in {*places} if await history.room_owner(place) == me}
+        titled = iter(
+            await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own])
+        )
+        return [next(titled) if place in own else row for row, place in zip(rows, places, strict=True)]
 
     async def _memories(self) -> list[View]:
         """Memories for them alone; `/memory` in a chat has those of its room beside them."""

@@ -21,7 +21,7 @@ from tests.faults.app import settings_of
 from tests.lab.stage import Lab, Reached, lab
 
 pytestmark = [
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(400),
     pytest.mark.skipif(program() is None, reason="no PgBouncer on this machine (tests/setup_pgbouncer.sh installs it)"),
 ]
 

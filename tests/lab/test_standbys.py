@@ -25,7 +25,7 @@ from tests.faults.program import until
 from tests.lab.proxy import Proxy, proxy
 from tests.lab.stage import Lab, Reached, lab
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(400)]
 
 THINKS: Final = 0.3  # seconds: so that a fail-over meets runs at work
 ROOMS: Final = 8

@@ -21,7 +21,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 NO_FILE: Final = (errno.ELOOP, errno.ENXIO, errno.ENOENT)
 """Of a link, of a socket or a pipe, and of what is gone by now: they are left out."""
-LEFT_OUT: Final = "left-out.txt"
+LEFT_OUT_OF_EXPORT: Final = "left-out.txt"
 """In the archive: files that couldn't be read."""
 ZIP_TIMES: Final = (315_532_800, 4_354_819_198)
 """Seconds of 1980 and of 2107, between which a zip file can tell a time."""
@@ -81,7 +81,7 @@ def _add_files(archive: zipfile.ZipFile, folders: Sequence[WorkspaceFolders], ro
         finally:
             os.close(descriptor)
     if left_out:
-        archive.writestr(LEFT_OUT, "\n".join(left_out) + "\n")
+        archive.writestr(LEFT_OUT_OF_EXPORT, "\n".join(left_out) + "\n")
 
 
 def _add(archive: zipfile.ZipFile, path: str, descriptor: int) -> None:

@@ -193,7 +193,7 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
 
 
 class Scripted(Protocol):
-    """What runs a script on the server."""
+    """Runs a script on the server."""
 
     async def run_script(self, script: Script, /) -> list[Rows]: ...
 

@@ -15,7 +15,7 @@ from aiohttp import ClientResponse
 
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
-from adapters.web.window import FEW, NEWEST, PAGE, WHOLE_EVERY, Window
+from adapters.web.window import NEWEST, PAGE, WHOLE_EVERY
 from runtime.contract import (
     PEOPLE,
     QUESTIONS,
@@ -26,7 +26,6 @@ from runtime.contract import (
     Role,
     Speaking,
     Thinking,
-    View,
     Working,
     room_topic,
 )
@@ -39,7 +38,7 @@ EVENTS = f"/api/rooms/{ROOM}/events"
 
 
 def said(entry_id: str, text: str, minute: int = 0) -> Entry:
-    return Entry(entry_id, Author.PERSON, "Ada", datetime(2026, 3, 1, 12, minute, tzinfo=UTC), text, answered=True)
+    return Entry(entry_id, Author.PERSON, "Ada", datetime(2026, 3, 1, 12, minute, tzinfo=UTC), text)
 
 
 async def frame(answer: ClientResponse) -> tuple[str, Any]:
@@ -103,22 +102,10 @@ async def test_after_a_change_the_newest_are_read_and_the_page_again_where_an_ol
             _, edited = await frame(answer)
             stage.notifier.notify(room_topic(stage.address(ROOM)))
             _, same = await frame(answer)
-    assert (len(whole["entries"]), len(newest["entries"]), newest["entries"][-1]["text"]) == (50, FEW, "news")
+    assert (len(whole["entries"]), len(newest["entries"]), newest["entries"][-1]["text"]) == (50, NEWEST, "news")
     assert [entry["text"] for entry in edited["entries"] if "text" in entry] == ["word for word"]
-    assert len(same["entries"]) == FEW
-    assert stage.history.read == [PAGE, FEW, FEW, PAGE, FEW]
-
-
-def test_more_is_read_where_several_messages_wait_and_where_nothing_known_is_among_the_newest() -> None:
-    window, entries = Window(), tuple(said(f"s{n}", f"word {n}", minute=n) for n in range(FEW))
-    window.told(View(entries, busy=False))
-    assert window.reach == FEW
-    window.told(
-        View((*entries[2:], *(replace(one, id=f"{one.id}b", answered=False) for one in entries[:2])), busy=True)
-    )
-    assert window.reach == NEWEST
-    assert not window.needs_more(View(entries, busy=False))
-    assert window.needs_more(View(tuple(replace(one, id=f"{one.id}c") for one in entries), busy=False))
+    assert len(same["entries"]) == NEWEST
+    assert stage.history.read == [PAGE, NEWEST, NEWEST, PAGE, NEWEST]
 
 
 async def test_now_and_then_the_whole_page_is_read(tmp_path: Path) -> None:
@@ -127,7 +114,7 @@ async def test_now_and_then_the_whole_page_is_read(tmp_path: Path) -> None:
             for _ in range(WHOLE_EVERY + 1):
                 await frame(answer)
                 stage.notifier.notify(room_topic(stage.address(ROOM)))
-        assert stage.history.read[: WHOLE_EVERY + 1] == [PAGE, *[FEW] * (WHOLE_EVERY - 1), PAGE]
+        assert stage.history.read[: WHOLE_EVERY + 1] == [PAGE, *[NEWEST] * (WHOLE_EVERY - 1), PAGE]
 
 
 async def test_a_page_that_comes_back_says_what_it_has(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from runtime.contract import Role
 from runtime.contract.memory.facts import MemoryRequest, Scope, ScopeKind
 from runtime.store.protocol import Known
 from tests.security.running import Running, running
@@ -86,6 +87,19 @@ async def test_a_name_that_was_somebody_elses_shows_nothing_of_theirs(tmp_path: 
     }
     assert "You asked for it." not in page, "somebody else did"
     assert "asked for it." not in console
+
+
+async def test_who_was_an_operator_reads_no_title_of_others(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        assert (await house.say("aaaaaaaaaaaaaaaa", "user", f"hello, my number is {SECRET}")).status == 202
+        assert (await house.say("aaaaaaaaaaaaaaaa", "operator", "hello")).status == 202
+        assert (await house.say("bbbbbbbbbbbbbbbb", "operator", "mine")).status == 202
+        assert SECRET in (await house.ask("GET", "/me", "operator")).text, "operators read each room"
+        await house.app.store.people.set_role("operator", Role.USER, actor="test")
+        page = (await house.ask("GET", "/me", "operator")).text
+    assert SECRET not in page
+    assert "aaaaaaaaaaaaaaaa" in page
+    assert "mine" in page
 
 
 async def test_a_person_changes_what_is_theirs_and_nothing_of_others(tmp_path: Path) -> None:
