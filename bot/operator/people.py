@@ -46,6 +46,9 @@ OWNER_BY_SETTINGS: Final = marked(
     "The settings name {name} in {places}. Make {new} an owner first, or take {name} out there, run `signalbox reload`, "
     "and try again."
 )
+ASKED_KIND: Final = "forgetting asked"
+ASKED_LOOKED_AT: Final = 200
+"""Rows of the audit in which wishes to be forgotten are looked for."""
 MERGED_WORDS: Final[Mapping[str, Callable[[int], str]]] = {
     "accounts": lambda n: say_many("{number} account or way to sign in", "{number} accounts and ways to sign in", n),
     "messages": lambda n: several(n, "message"),
@@ -219,7 +222,9 @@ class PeopleApi(PartialApi):
     """People and pairing codes."""
 
     async def people(self) -> list[View]:
-        return [person_view(known) for known in await self._store.people.people()]
+        wishes = await wishes_to_go(self._context)
+        known = await self._store.people.people()
+        return [{**person_view(one), "asked_to_go": wishes.get(one.person.name)} for one in known]
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         name = new_name(name, self._context.door())
@@ -354,6 +359,12 @@ class PeopleApi(PartialApi):
         owners = [known.person.name for known in await self._store.people.people() if known.person.role is Role.OWNER]
         if role is not Role.OWNER and owners == [name]:
             raise Refusal(409, say(ONLY_OWNER, name=name))
+
+
+async def wishes_to_go(context: OperatorContext) -> Mapping[str, str | None]:
+    """Names of those who asked to be forgotten, each with the last time."""
+    rows = await context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
+    return {row.subject: moment_of(row.at) for row in reversed(rows)}
 
 
 def person_view(known: Known) -> View:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from adapters.web.adapter import CHANNEL
+from bot.accounts.naming import of_page
 from bot.operator.access.exporting import files_of
-from bot.operator.access.forgetting import ASKED_KIND, ForgetOperations
+from bot.operator.access.forgetting import ForgetOperations
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
-from bot.operator.people import session_view
+from bot.operator.people import ASKED_KIND, session_view
 from bot.operator.views import View, at
+from runtime.calendar.errors import WhenError
 from runtime.contract import PEOPLE, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
 from runtime.http.errors import Refusal
@@ -23,7 +26,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 OWN_MEMORIES_MAX: Final = 200
 NOT_YOURS_ANY_MORE: Final = marked("That isn't there any more.")
-ASKED: Final = marked("You've asked to be forgotten. The owners here have been told, and one of them does it.")
+ASKED: Final = marked("You've asked to be forgotten. The owners here see that under People, and one of them does it.")
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
 TOLD_OPERATORS: Final = marked(
@@ -67,12 +70,15 @@ class OwnData:
             {
                 "room": self.context.called(one.address),
                 "address": self.context.named(one.address),
+                "place": f"/#{one.address.room}" if one.address.channel == CHANNEL else "",
                 "messages": one.messages,
                 "last": at(one.last),
             }
             for one in held.rooms
         ]
-        return await entitled(self.context, rows)
+        named = await entitled(self.context, rows)
+        given = [of_page(one.title) if one.title else "" for one in held.rooms]
+        return [{**row, "room": title or row["room"]} for row, title in zip(named, given, strict=True)]
 
     def _rating(self, held: HeldData, number: int) -> View:
         one = held.ratings[number]
@@ -132,6 +138,20 @@ class OwnData:
     async def drop_browser(self, which: str) -> View:
         await self.context.store.web_push.drop_browser(which, self.actor.person.id)
         return {"told": say("That browser gets no notifications any more.")}
+
+    async def keep_zone(self, zone: str) -> View:
+        """Keep the zone of their browser, unless one is known: what they say in a chat counts. Errors: Refusal 400."""
+        from runtime.calendar.zones import zone_named  # reads files of zones
+
+        try:
+            named = zone_named(zone).key
+        except WhenError as error:
+            raise Refusal(400, str(error)) from None
+        who, schedules = self.actor.person, self.context.store.schedules
+        known = await schedules.zone_of(who.id, "")
+        if not known:
+            await schedules.set_zone(who.id, named, who.name)
+        return {"zone": known or named}
 
     async def ask_to_be_forgotten(self, confirm: str) -> View:
         """Tell the owners; one of them does it, since it takes what others work with too. Errors: Refusal."""

@@ -35,6 +35,7 @@ from runtime.contract import (
 )
 from runtime.markup import Document, neutralised, neutralised_text, once, parse, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
+from runtime.markup.byline import with_schedule
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
 from runtime.markup.speaker import without_speaker
@@ -89,6 +90,8 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.whole is not None:
         return _card(delivery, document, content.whole)
+    if content.schedule:
+        document = neutralised(with_schedule(document, content.schedule, delivery.address), NOBODY)
     pieces = _pieces(document)
     if content.text_file is not None:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)

@@ -19,6 +19,7 @@ from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, wr
 from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
+from runtime.markup.byline import with_schedule
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
 from runtime.text.emoji import bare
@@ -115,6 +116,8 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.whole is not None:
         return _card(delivery, document, content.whole)
+    if content.schedule:
+        document = with_schedule(document, content.schedule, delivery.address)
     if content.text_file is not None:
         return _as_file(delivery, document, content.text_file)
     pairs = pieces(document) if document.blocks or not content.files else []

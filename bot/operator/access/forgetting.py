@@ -9,9 +9,8 @@ from typing import Any, Final
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.people import IN_SETTINGS, NOBODY_NAMED, done
+from bot.operator.people import IN_SETTINGS, NOBODY_NAMED, done, wishes_to_go
 from bot.operator.views import View
-from bot.operator.views import at as moment_of
 from runtime.contract import PEOPLE, Role
 from runtime.domain.forgetting.person import Needles
 from runtime.forgetting.forgetter import STAGES, Forgetter
@@ -23,9 +22,6 @@ from runtime.text.words import listed, marked, say
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
-ASKED_KIND: Final = "forgetting asked"
-ASKED_LOOKED_AT: Final = 200
-"""Rows of the audit in which a wish to be forgotten is looked for."""
 OUTSIDE: Final = (
     marked("messages on the chat platforms: delete them there"),
     marked("backups made so far: a restore leaves this person out, but their files still have them"),
@@ -99,8 +95,7 @@ class ForgetOperations:
 
     async def asked_at(self, name: str) -> str | None:
         """Time at which they asked for it themselves, if they did."""
-        rows = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-        return next((moment_of(row.at) for row in rows if row.subject == name), None)
+        return (await wishes_to_go(self.context)).get(name)
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""
