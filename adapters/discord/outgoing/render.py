@@ -20,9 +20,9 @@ from adapters.discord.outgoing.dialect import to_discord
 from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
-from runtime.markup.byline import with_schedule
 from runtime.markup.headline import headline
 from runtime.markup.mentions import NOTHING_WIDE, WAITING, mass_mentions, neutralised, neutralised_text
+from runtime.markup.speaker import with_schedule
 from runtime.markup.split import once, split_made
 from runtime.text.lengths import characters
 

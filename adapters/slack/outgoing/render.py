@@ -35,10 +35,9 @@ from runtime.contract import (
 )
 from runtime.markup import Document, neutralised, neutralised_text, once, parse, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
-from runtime.markup.byline import with_schedule
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
-from runtime.markup.speaker import without_speaker
+from runtime.markup.speaker import with_schedule, without_speaker
 from runtime.text.glyphs import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200

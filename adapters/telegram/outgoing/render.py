@@ -19,9 +19,9 @@ from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, wr
 from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
-from runtime.markup.byline import with_schedule
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
+from runtime.markup.speaker import with_schedule
 from runtime.text.emoji import bare
 from runtime.text.glyphs import clip, legible
 from runtime.text.lengths import utf16

@@ -6,7 +6,7 @@ import pytest
 
 from runtime.contract import Address
 from runtime.markup import parse, to_plain
-from runtime.markup.byline import with_schedule
+from runtime.markup.speaker import with_schedule
 
 ROOM = Address("slack", "work", "C1")
 
