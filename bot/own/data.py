@@ -13,13 +13,17 @@ from typing import Any, Final
 
 import structlog
 
+from adapters.web.adapter import CHANNEL
+from bot.accounts.naming import of_page
 from bot.operator.access.exporting import files_of
-from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, WITHDRAWN_KIND, ForgetOperations
+from bot.operator.access.forgetting import ForgetOperations
+from bot.operator.access.wishes import ASKED_KIND, ASKED_LOOKED_AT, WITHDRAWN_KIND
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.lookups.titles import entitled
 from bot.operator.people import session_view
 from bot.operator.views import View, at
+from runtime.calendar.errors import WhenError
 from runtime.contract import PEOPLE, Address, Role
 from runtime.contract.memory.facts import MemoryId, Scope, ScopeKind
 from runtime.domain.agents.tasks import plain
@@ -32,7 +36,7 @@ log = structlog.get_logger("own")
 
 OWN_MEMORIES_MAX: Final = 200
 NOT_YOURS_ANY_MORE: Final = marked("That isn't there any more.")
-ASKED: Final = marked("You've asked to be forgotten. The owners here have been told, and one of them does it.")
+ASKED: Final = marked("You've asked to be forgotten. The owners here see that under People, and one of them does it.")
 ASKED_ALREADY: Final = marked("You've asked already. An owner does it.")
 OWNER_DOES_IT: Final = marked("You're an owner: you do it yourself, on your page under People in the console.")
 ASKED_OFTEN: Final = marked("You've asked several times within the last hour. Try again later.")
@@ -83,12 +87,15 @@ class OwnData:
             {
                 "room": self.context.called(one.address),
                 "address": self.context.named(one.address),
+                "place": f"/#{one.address.room}" if one.address.channel == CHANNEL else "",
                 "messages": one.messages,
                 "last": at(one.last),
             }
             for one in held.rooms
         ]
-        return await self._entitled(rows, [one.address for one in held.rooms])
+        named = await self._entitled(rows, [one.address for one in held.rooms])
+        given = [of_page(one.title) if one.title else "" for one in held.rooms]
+        return [{**row, "room": title or row["room"]} for row, title in zip(named, given, strict=True)]
 
     async def _ratings(self, held: HeldData) -> list[View]:
         rows = [
@@ -162,6 +169,20 @@ class OwnData:
     async def drop_browser(self, which: str) -> View:
         await self.context.store.web_push.drop_browser(which, self.actor.person.id)
         return {"told": say("That browser gets no notifications any more.")}
+
+    async def keep_zone(self, zone: str) -> View:
+        """Keep the zone of their browser, unless one is known: what they say in a chat counts. Errors: Refusal 400."""
+        from runtime.calendar.zones import zone_named  # reads files of zones
+
+        try:
+            named = zone_named(zone).key
+        except WhenError as error:
+            raise Refusal(400, str(error)) from None
+        who, schedules = self.actor.person, self.context.store.schedules
+        known = await schedules.zone_of(who.id, "")
+        if not known:
+            await schedules.set_zone(who.id, named, who.name)
+        return {"zone": known or named}
 
     async def ask_to_be_forgotten(self, confirm: str) -> View:
         """Tell the owners; one of them does it, since it takes what others work with too. Errors: Refusal."""

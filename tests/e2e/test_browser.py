@@ -157,6 +157,14 @@ async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent
     await expect(tab.said("person").filter(has_text="typed sooner")).to_have_count(1)
 
 
+async def test_where_one_goes_before_the_conversations_are_there_one_stays(tab: Tab) -> None:
+    await tab.page.evaluate("history.replaceState(null, '', location.pathname)")
+    async with before_the_conversations_are_there(tab):
+        await tab.page.evaluate("location.hash = '#/approvals'")
+    await expect(tab.page).to_have_title(re.compile("Approvals"))
+    await expect(tab.page.locator("#stage")).to_be_hidden()
+
+
 async def test_a_list_that_is_opened_before_the_conversations_are_there_stays_open(
     browser: Browser, house: House
 ) -> None:
@@ -259,6 +267,24 @@ async def test_a_file_goes_up_is_read_and_comes_down(tab: Tab, tmp_path: Path) -
             await link.click()
         assert (await download.value).suggested_filename == "shopping list.txt"
         assert (await (await download.value).path()).read_text() == "milk\nbread\n"
+
+
+async def test_a_file_that_did_not_arrive_is_still_named_after_a_reload(tab: Tab, tmp_path: Path) -> None:
+    source = tmp_path / "notes.txt"
+    source.write_text("hello")
+    await tab.page.route(
+        "**/api/rooms/*/files", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
+    await tab.page.locator("#file-input").set_input_files(source)
+    await expect(tab.page.locator("#chips .failed")).to_contain_text("notes.txt")
+    await tab.page.reload()
+    await expect(tab.page.locator("#chips .failed")).to_contain_text("notes.txt")
+    await tab.page.unroute_all()
+    async with tab.page.expect_file_chooser() as choosing:
+        await tab.page.locator("#chips").get_by_role("button", name="Try again").click()
+    await (await choosing.value).set_files(source)
+    await expect(tab.page.locator("#chips .ready")).to_contain_text("notes.txt")
+    tab.complaints.clear()  # of the upload that was cut
 
 
 async def test_files_without_words_are_answered_sensibly_and_arrows_lead_through_pictures(

@@ -53,6 +53,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/me/sessions/{id}/end": KNOWN,
     "POST /api/me/memories/{id}/forget": KNOWN,
     "POST /api/me/browsers/{id}/drop": KNOWN,
+    "POST /api/me/zone": KNOWN,
     "POST /api/me/forget": KNOWN,
     "POST /api/me/forget/withdraw": KNOWN,
     "GET /api/push": KNOWN,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from bot.operator.access.wishes import wishes_of
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
@@ -24,10 +25,6 @@ from runtime.text.words import listed, marked, say
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
-ASKED_KIND: Final = "forgetting asked"
-WITHDRAWN_KIND: Final = "forgetting withdrawn"
-ASKED_LOOKED_AT: Final = 200
-"""Rows of the audit in which a wish to be forgotten is looked for."""
 OUTSIDE: Final = (
     marked("messages on the chat platforms: delete them there"),
     marked("backups made so far: a restore leaves this person out, but their files still have them"),
@@ -43,19 +40,6 @@ UNANSWERED: Final = marked(
 
 
 When = TypeVar("When", datetime, str)
-
-
-def standing_wish(
-    asked: Iterable[tuple[str, When]], withdrawn: Iterable[tuple[str, When]], identities: Collection[str]
-) -> When | None:
-    """Time of somebody's newest wish to be forgotten, unless they took it back since. Both tell who, the newest first.
-
-    >>> standing_wish([("web:1", "12:00")], [("web:1", "11:00"), ("web:2", "13:00")], ["web:1"])
-    '12:00'
-    """
-    wish = next((at for who, at in asked if who in identities), None)
-    back = next((at for who, at in withdrawn if who in identities), None)
-    return wish if wish is not None and (back is None or wish > back) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +102,7 @@ class ForgetOperations:
     async def asked_at(self, name: str) -> str | None:
         """Time at which they asked for it themselves, if they did and still want it; not another one who was called so."""
         known = await self.context.store.people.person_named(name)
-        book = self.context.store.audit
-        asked, withdrawn = [
-            [(row.actor, row.at) for row in await book.newest_audit(kind, limit=ASKED_LOOKED_AT)]
-            for kind in (ASKED_KIND, WITHDRAWN_KIND)
-        ]
-        return moment_of(standing_wish(asked, withdrawn, known.identities if known else ()))
+        return moment_of((await wishes_of(self.context)).standing(known.identities if known else ()))
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""

@@ -140,8 +140,9 @@ async def test_who_asks_to_be_forgotten_is_noted_and_an_owner_sees_it(tmp_path: 
         assert (await posted(house, "owner", "forget", {"confirm": "owner"}))[0] == 409, "owners do it themselves"
         assert (await posted(house, "user", "forget", {"confirm": "user"}))[0] == 200
         assert (await posted(house, "user", "forget", {"confirm": "user"}))[0] == 409, "once"
-        assert "You asked for it." in (await house.ask("GET", "/me", "user")).text
+        assert "You asked for it" in (await house.ask("GET", "/me", "user")).text
         assert "user asked for it." in (await house.ask("GET", "/console/people/user", "owner")).text
+        assert "Asks to be forgotten" in (await house.ask("GET", "/console/people", "owner")).text
         assert await house.app.store.people.person_named("user"), "asking changes nothing yet"
         rows = await house.app.store.audit.newest_audit("forgetting asked", limit=9)
         who = (await person(house, "user")).person.id
@@ -175,3 +176,12 @@ async def test_a_browser_that_gets_notifications_is_dropped_by_its_person_alone(
         assert (await house.app.store.people.held_of(who)).browsers_told
         await posted(house, "user", "browsers/a-browser/drop")
         assert not (await house.app.store.people.held_of(who)).browsers_told
+
+
+async def test_the_zone_of_a_browser_is_kept_where_none_is_known(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        assert (await posted(house, "user", "zone", {"zone": "Nowhere/At_All"}))[0] == 400
+        assert await posted(house, "user", "zone", {"zone": "Europe/Berlin"}) == (200, {"zone": "Europe/Berlin"})
+        assert await posted(house, "user", "zone", {"zone": "Asia/Tokyo"}) == (200, {"zone": "Europe/Berlin"})
+        page = (await house.ask("GET", "/me", "user")).text
+    assert "Europe/Berlin" in page
