@@ -36,7 +36,9 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def test_a_process_lists_itself_and_leaves_when_it_is_drained(house: House) -> None:
-    [row] = await house.api.nodes()
+    async with asyncio.timeout(20):
+        while not (row := (await house.api.nodes())[0])["accounts"]:  # noqa: ASYNC110 - no event tells that it is served
+            await asyncio.sleep(0.01)
     assert (row["state"], row["accounts"], row["at_work"], row["differs"], row["notes"]) == (
         "live", ["web:main"], 0, [], []
     )  # fmt: skip
