@@ -4,6 +4,9 @@ PYTHON ?= python3
 ARGS ?=
 UV_VERSION := 0.13.9
 
+# Seconds: what `make lab` may take in all is 25 minutes, of which its plan of faults has 13.
+LAB_TESTS_WITHIN := 660
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
@@ -47,12 +50,13 @@ soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (
 cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
-lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 ARGS="--only plant")
+lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 SHARE=1 ARGS="--only plant")
 	@sh tests/setup_faketime.sh
 	@sh tests/setup_pgbouncer.sh
-	@$(BIN)/python -m tests.lab $(if $(FULL),--full) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) \
-		$(if $(SEED),--seed $(SEED)) $(ARGS)
-	@$(if $(FULL)$(ARGS),true,$(BIN)/python -m pytest -q -n 2 --dist loadgroup tests/lab -m soak)
+	@$(BIN)/python -m tests.lab $(if $(FULL),--full) --minutes $(or $(MINUTES),$(if $(FULL),0,13)) $(if $(AGAIN),--again) \
+		$(if $(SEED),--seed $(SEED)) $(ARGS); plan=$$?; \
+	$(if $(FULL)$(ARGS),exit $$plan,LAB_SHARE=$(or $(SHARE),0.1) $(BIN)/python -m pytest -v --durations=20 -n 3 \
+		--dist loadgroup --session-timeout=$(LAB_TESTS_WITHIN) tests/lab -m soak || exit 1; exit $$plan)
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 

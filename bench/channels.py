@@ -53,6 +53,10 @@ class People:
     def load(self, *, chats: int, messages: int) -> Told:
         return Told(**self._call("/load", {"chats": chats, "messages": messages}))
 
+    def again(self, messages: int) -> Told:
+        """More messages of each chat of the last load."""
+        return Told(**self._call("/again", {"messages": messages}))
+
     def clicks(self, count: int) -> Told:
         return Told(**self._call("/clicks", {"clicks": count}))
 
@@ -207,17 +211,20 @@ def in_turns(here: Stage, count: int) -> tuple[list[float], list[float]]:
 
 def many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
     chats, each, rounds = size
-    ours, bare = [], []
-    for _ in range(rounds):
-        bare.append(round_of(here, here.bare, chats, each))
-        ours.append(round_of(here, here.ours, chats, each))
+    ours, bare = list[Round](), list[Round]()
+    for number in range(rounds):
+        for side, told in ((here.bare, bare), (here.ours, ours)):
+            again = (
+                partial(side.people.again, each) if number else partial(side.people.load, chats=chats, messages=each)
+            )
+            told.append(round_of(here, side, again))
     name = f"{here.channel}, {chats} chats, {here.how}"
     return sides.many((f"throughput {name}", f"processor time {name}"), ours, bare)
 
 
-def round_of(here: Stage, side: Side, chats: int, each: int) -> Round:
+def round_of(here: Stage, side: Side, talk: Callable[[], Told]) -> Round:
     used, model_used = side.program.processor_seconds, here.model.processor_seconds
-    told = side.people.load(chats=chats, messages=each)
+    told = talk()
     return Round(told, side.program.processor_seconds - used, here.model.processor_seconds - model_used)
 
 

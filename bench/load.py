@@ -3,7 +3,8 @@
     python -m bench.load page LINK --chats 50 --messages 20
     python -m bench.load bare URL  --chats 50 --messages 20
 
-Each chat says its next words when the reply to the last is there. Prints a line of JSON (see `Told`).
+Each chat says its next words when the reply to the last is there. Prints a line of JSON (see `Told`). With `--rounds` the
+chats stay open: it prints its URL, and each POST to it is a round, in which each chat says so many more messages.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import urllib.request
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import aiohttp
+from aiohttp import web
 
 from bench.page import page
-from bench.program import printed
+from bench.program import helper, printed
+from tests.fakes.serve import serve_until_told
 
 Ask = Callable[[str], Awaitable[None]]
 Open = Callable[[], AbstractAsyncContextManager[Ask]]
@@ -54,30 +58,56 @@ def load(kind: str, where: str, *, chats: int, messages: int, folder: Path) -> T
     return Told(**json.loads(printed("bench.load", kind, where, *counts, folder=folder)))
 
 
+@contextmanager
+def rounds(kind: str, where: str, *, chats: int, messages: int, folder: Path) -> Iterator[Callable[[], Told]]:
+    """A process whose chats stay open. Each call is a round: so many more messages of each chat."""
+    counts = ["--chats", str(chats), "--messages", str(messages)]
+    with helper("bench.load", kind, where, *counts, "--rounds", folder=folder) as process:
+
+        def again() -> Told:
+            with urllib.request.urlopen(process.url, b"", timeout=1_800) as answer:
+                return Told(**json.load(answer))
+
+        yield again
+
+
 # ------------------------------------------------------------------------------------------ the process itself
 
 
-async def crowd(opened: Open, chats: int, messages: int) -> Told:
-    ready = asyncio.Barrier(chats + 1)  # every chat is open before the first word is said
-    times: list[float] = []
+class Crowd:
+    """Chats that are open. Each round goes on where the last one ended."""
 
-    async def chat(number: int) -> None:
-        async with opened() as ask:
-            await ready.wait()
-            for turn in range(messages):
+    def __init__(self, chats: Sequence[Ask]) -> None:
+        self._chats = chats
+        self._said = 0
+
+    async def round(self, messages: int) -> Told:
+        times: list[float] = []
+        turns = range(self._said, self._said + messages)
+
+        async def talk(number: int, ask: Ask) -> None:
+            for turn in turns:
                 began = time.perf_counter()
                 await ask(f"hello {turn} of chat {number}")
                 times.append(time.perf_counter() - began)
 
-    async with asyncio.TaskGroup() as group:
-        for number in range(chats):
-            group.create_task(chat(number))
-        await ready.wait()
         began, used = time.perf_counter(), time.process_time()
-    return Told(len(times), time.perf_counter() - began, time.process_time() - used, times)
+        async with asyncio.TaskGroup() as group:
+            for number, ask in enumerate(self._chats):
+                group.create_task(talk(number, ask))
+        self._said = turns.stop
+        return Told(len(times), time.perf_counter() - began, time.process_time() - used, times)
 
 
-async def at_the_page(link: str, chats: int, messages: int) -> Told:
+@asynccontextmanager
+async def crowd(opened: Open, chats: int) -> AsyncIterator[Crowd]:
+    """Every chat is open before the first word is said."""
+    async with AsyncExitStack() as stack:
+        yield Crowd([await stack.enter_async_context(opened()) for _ in range(chats)])
+
+
+@asynccontextmanager
+async def at_the_page(link: str, chats: int) -> AsyncIterator[Crowd]:
     async with page(link) as opened:
 
         @asynccontextmanager
@@ -85,10 +115,12 @@ async def at_the_page(link: str, chats: int, messages: int) -> Told:
             async with opened.chat() as one:
                 yield one.ask
 
-        return await crowd(chat, chats, messages)
+        async with crowd(chat, chats) as here:
+            yield here
 
 
-async def at_the_bare(url: str, chats: int, messages: int) -> Told:
+@asynccontextmanager
+async def at_the_bare(url: str, chats: int) -> AsyncIterator[Crowd]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def ask(words: str) -> None:
@@ -96,11 +128,24 @@ async def at_the_bare(url: str, chats: int, messages: int) -> Told:
                 answer.raise_for_status()
                 await answer.json()
 
-        @asynccontextmanager
-        async def chat() -> AsyncIterator[Ask]:
-            yield ask
+        yield Crowd([ask] * chats)
 
-        return await crowd(chat, chats, messages)
+
+async def serve(here: Crowd, messages: int) -> None:
+    async def again(_request: web.Request) -> web.Response:
+        return web.json_response(asdict(await here.round(messages)))
+
+    app = web.Application()
+    app.router.add_post("/", again)
+    await serve_until_told(app, 0)
+
+
+async def talk(opened: AbstractAsyncContextManager[Crowd], messages: int, *, in_rounds: bool) -> None:
+    async with opened as here:
+        if in_rounds:
+            await serve(here, messages)
+        else:
+            print(json.dumps(asdict(await here.round(messages))))
 
 
 def main() -> None:
@@ -109,9 +154,10 @@ def main() -> None:
     parser.add_argument("where", help="the person's link to the page, or the bare handler's URL")
     parser.add_argument("--chats", type=int, default=50)
     parser.add_argument("--messages", type=int, default=20)
+    parser.add_argument("--rounds", action="store_true", help="stay, and talk for each POST")
     chosen = parser.parse_args()
-    run = at_the_page if chosen.kind == "page" else at_the_bare
-    print(json.dumps(asdict(asyncio.run(run(chosen.where, chosen.chats, chosen.messages)))))
+    opened = at_the_page if chosen.kind == "page" else at_the_bare
+    asyncio.run(talk(opened(chosen.where, chosen.chats), chosen.messages, in_rounds=chosen.rounds))
 
 
 if __name__ == "__main__":

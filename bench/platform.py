@@ -6,6 +6,7 @@ prints its URL, where
 
     GET  /account  {"account": the [[accounts]] table, "identities": [...]}: how to reach it, and everybody who is on it
     POST /load     {"chats": 50, "messages": 20}: each chat in a room of its own that nobody used before -> `load.Told`
+    POST /again    {"messages": 20}: so many more of each chat of the last load -> `load.Told`
     POST /clicks   {"clicks": 20}: Approve on so many cards, one after another -> `load.Told`, until the card changes
     GET  /polled   when a bot was first listening since it was last asked, in seconds of time.time(); null for not yet
 
@@ -19,8 +20,7 @@ import asyncio
 import re
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -29,7 +29,8 @@ from typing import Final
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from bench.load import Ask, Told, crowd
+from bench import load as talks
+from bench.load import Ask, Told
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import WATCHING, OnScreen, Place, Rig
 from tests.fakes.serve import serve_until_told
@@ -92,6 +93,7 @@ class Crowd:
         self._rig = rig
         self._watch = watch
         self._places: Iterator[Place] = iter(rig.places(PLACES))
+        self._here = talks.Crowd([])
 
     def app(self) -> web.Application:
         app = web.Application()
@@ -99,6 +101,7 @@ class Crowd:
             [
                 web.get("/account", self._account),
                 web.post("/load", self._load),
+                web.post("/again", self._again),
                 web.post("/clicks", self._clicks),
                 web.get("/polled", self._polled),
             ]
@@ -110,8 +113,11 @@ class Crowd:
         return web.json_response({"account": dict(self._rig.settings()), "identities": identities})
 
     async def _load(self, request: web.Request) -> web.Response:
-        size = await request.json()
-        return web.json_response(asdict(await crowd(self._chat, size["chats"], size["messages"])))
+        self._here = talks.Crowd([self._chat(next(self._places)) for _ in range((await request.json())["chats"])])
+        return await self._again(request)
+
+    async def _again(self, request: web.Request) -> web.Response:
+        return web.json_response(asdict(await self._here.round((await request.json())["messages"])))
 
     async def _clicks(self, request: web.Request) -> web.Response:
         began, used = time.perf_counter(), time.process_time()
@@ -144,17 +150,14 @@ class Crowd:
         at, self._watch.polled_at = self._watch.polled_at, None
         return web.json_response({"at": at})
 
-    @asynccontextmanager
-    async def _chat(self) -> AsyncIterator[Ask]:
-        place = next(self._places)
-
+    def _chat(self, place: Place) -> Ask:
         async def ask(words: str) -> None:
             mark, shown = self._watch.mark()
             await self._rig.say(place, f"{words} {mark}")
             async with asyncio.timeout(PATIENCE):
                 await shown.wait()
 
-        yield ask
+        return ask
 
 
 async def serve(name: str) -> None:

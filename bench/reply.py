@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ import aiohttp
 
 from bench import sides
 from bench.figures import Figure
-from bench.load import Ask, load
+from bench.load import Ask, Told, rounds
 from bench.page import Chat, page
 from bench.program import Program, helper, signalbox
 from bench.sides import Round, Took
@@ -28,8 +28,8 @@ from bench.sides import Round, Took
 MESSAGES: Final = 60
 WARM: Final = 8
 CHATS: Final = 50
-EACH: Final = 20  # messages of one chat
-ROUNDS: Final = 3
+EACH: Final = 4  # messages of one chat in a round, in which its conversation goes on
+ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +113,21 @@ async def _bare_ask(session: aiohttp.ClientSession, bare: Program, words: str) -
 
 
 def _many(here: Stage, size: tuple[int, int, int]) -> list[Figure]:
-    chats, each, rounds = size
+    chats, each, times = size
     ours, bare = [], []
-    for _ in range(rounds):
-        bare.append(_round(here, here.bare, "bare", here.bare.url, chats, each))
-        ours.append(_round(here, here.ours, "page", here.ours.link, chats, each))
+    folder = here.folder
+    with (
+        rounds("bare", here.bare.url, chats=chats, messages=each, folder=folder) as of_bare,
+        rounds("page", here.ours.link, chats=chats, messages=each, folder=folder) as of_ours,
+    ):
+        for _ in range(times):
+            bare.append(_round(here, here.bare, of_bare))
+            ours.append(_round(here, here.ours, of_ours))
     names = f"{chats} chats, {here.how}", f"processor time, {chats} chats, {here.how}"
     return sides.many(names, ours, bare)
 
 
-def _round(here: Stage, program: Program, kind: str, where: str, chats: int, each: int) -> Round:
+def _round(here: Stage, program: Program, again: Callable[[], Told]) -> Round:
     used, model_used = program.processor_seconds, here.model.processor_seconds
-    told = load(kind, where, chats=chats, messages=each, folder=here.folder)
+    told = again()
     return Round(told, program.processor_seconds - used, here.model.processor_seconds - model_used)

@@ -5,6 +5,7 @@ They do without, and whoever needs the part elsewhere has it. What it saves is m
 
 from __future__ import annotations
 
+import gc
 import ssl
 import sys
 import threading
@@ -13,7 +14,11 @@ from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
+
+USUAL_COLLECTIONS: Final = gc.get_threshold()
+NO_FULL_ONE: Final = 1 << 30
+"""Collections of the middle generation before a full one."""
 
 
 class Missing(MetaPathFinder):
@@ -77,3 +82,18 @@ def late_certificates() -> Iterator[None]:
     finally:
         ssl.SSLContext.load_default_certs = given  # type: ignore[method-assign]
         del ssl.SSLContext.set_default_verify_paths  # there is only the one below it
+
+
+@contextmanager
+def no_full_collections() -> Iterator[None]:
+    """Young garbage is collected as ever. A full collection walks all that is loaded so far and holds everybody for up to
+    130 ms, several times in one import; without them the longest hold is 25 ms, and the import takes a fifth less.
+
+    One block may end within another: from then on all is as usual.
+    """
+    young, middle, _ = USUAL_COLLECTIONS
+    gc.set_threshold(young, middle, NO_FULL_ONE)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*USUAL_COLLECTIONS)

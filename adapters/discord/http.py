@@ -70,9 +70,9 @@ class Http(HTTPClient):
             kwargs["data"] = multipart(form)
         async with self.session.request(route.method, self._url(route), headers=headers, **kwargs) as response:
             data = await json_or_text(response)
-        self.dated(response.headers.get("Date"))
         self._heed(bucket, response)
         if response.status < 300:
+            self.dated(response.headers.get("Date"))  # of an error it may be a proxy's, whose clock is not Discord's
             return data
         raise error_of(response, data)
 

@@ -19,8 +19,10 @@ class Waits:
 
     call: timedelta = timedelta(seconds=25)  # for an answer; the courier gives a send 30 s
     connect: timedelta = timedelta(seconds=8)
-    # A heartbeat is answered at least each 45 s. Source: discord.com/developers/docs/events/gateway, read 2026-08.
-    quiet: timedelta = timedelta(seconds=70)  # a socket on which nothing at all came for so long is deaf
+    # Discord wants a heartbeat each 41.25 s, answers each, and allows 120 events a minute: one more after so long without
+    # a word tells of a dead socket before 20 s are over. Source: discord.com/developers/docs/events/gateway, read 2026-08.
+    urge: timedelta = timedelta(seconds=8)
+    quiet: timedelta = timedelta(seconds=17)  # a socket on which nothing at all came for so long is deaf
     identify: timedelta = timedelta(seconds=5)  # Discord starts one session each 5 s
     guilds: timedelta = timedelta(seconds=2)  # in which servers are told after a session began
     again: timedelta = timedelta(seconds=1)  # after the first failure in a row; it doubles

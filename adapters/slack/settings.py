@@ -10,14 +10,15 @@ from datetime import timedelta
 class Pace:
     """Time limits and waits of the account. Tests shorten them.
 
-    `quiet`: a socket on which no event came for so long is replaced, since one can answer pings and be deaf.
+    `silent`: a socket on which nothing came for so long, though it was asked by two pings, is replaced; `quiet`: and one on
+    which no event came, since one can answer pings and be deaf.
     `home`: time between two looks at the homes that people opened lately, where no event tells of a change.
     `shares`: how long to look for the message of an upload before it counts as uncertain.
     """
 
     hello: timedelta = timedelta(seconds=10)
-    ping: timedelta = timedelta(seconds=10)
-    silent: timedelta = timedelta(seconds=30)
+    ping: timedelta = timedelta(seconds=5)
+    silent: timedelta = timedelta(seconds=14)
     quiet: timedelta = timedelta(minutes=15)
     again_first: timedelta = timedelta(seconds=1)
     again_most: timedelta = timedelta(seconds=60)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Any, Final
 
 import aiohttp
@@ -44,14 +43,12 @@ def make_client(settings: SlackSettings, *, token: str | None) -> AsyncWebClient
 
 
 class Web:
-    """Calls of one account. `ahead` is how far Slack's clock is before ours."""
+    """Calls of one account, and the clock by which Slack tells times."""
 
     def __init__(self, settings: SlackSettings, now: Now) -> None:
         self.client = make_client(settings, token=settings.bot_token)
-        self.ahead = timedelta()
         self.clock = PlatformClock("Slack", now)
         self._app_token = settings.app_token
-        self._now = now
 
     @asynccontextmanager
     async def kept_open(self) -> AsyncIterator[None]:
@@ -88,7 +85,7 @@ class Web:
             response = await getattr(self.client, method.replace(".", "_"))(**given)
         except (SlackClientError, aiohttp.ClientError, OSError, *CANNOT_READ) as error:
             raise ours(error, method) from error
-        self._set_clock(response.headers)
+        self.clock.heed(response.headers.get("Date"))
         return response.data, response.headers
 
     async def open_socket(self) -> str:
@@ -97,12 +94,7 @@ class Web:
 
     def slack_time(self, at: datetime) -> str:
         """Our time `at` as Slack's timestamp of the same moment."""
-        return f"{(at + self.ahead).timestamp():.6f}"
-
-    def _set_clock(self, headers: Mapping[str, str]) -> None:
-        if told := headers.get("Date"):
-            self.ahead = parsedate_to_datetime(told) - self._now()
-            self.clock.heed(told)
+        return f"{(at + self.clock.lead).timestamp():.6f}"
 
 
 def value(told: Answer, name: str) -> str:

@@ -100,9 +100,9 @@ class Client(BaseRequest):
             raise NotSent(str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Cut(str(error) or type(error).__name__) from error
-        self._dated(response.headers.get("Date"))
-        if response.status != 200:
+        if response.status != 200:  # perhaps the answer of a proxy, whose clock is not Telegram's
             raise refused(response.status, payload, response.headers)
+        self._dated(response.headers.get("Date"))
         return response.status, payload
 
     async def download(self, url: str, into: Path, most: int) -> int:

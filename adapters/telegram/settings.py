@@ -16,8 +16,10 @@ ROUTE: Final = "/telegram/{account}"
 class Waits:
     """Waits of the account. Tests shorten all of them."""
 
-    poll: timedelta = timedelta(seconds=25)  # the platform holds a poll so long when there is nothing to tell
-    margin: timedelta = timedelta(seconds=10)  # a poll that is not back by then is deaf
+    # The platform holds a poll so long when there is nothing to tell. A way that went silent is noticed once it and `margin`
+    # are over: together less than the 20 s in which /readyz tells of a platform.
+    poll: timedelta = timedelta(seconds=10)
+    margin: timedelta = timedelta(seconds=8)  # a poll that is not back by then is deaf
     call: timedelta = timedelta(seconds=25)  # for the answer to any other call; the courier gives a send 30 s
     connect: timedelta = timedelta(seconds=5)
     album: timedelta = timedelta(seconds=0.7)  # in which the rest of an album comes

@@ -55,7 +55,7 @@ class AccountAlerts:
         self,
         *,
         room: Callable[[], Address | None],
-        after: timedelta,
+        after: Callable[[], timedelta],
         told: Told,
         post: Callable[[NewDelivery], Awaitable[bool]],
         take: Callable[[str], Awaitable[object | None]],
@@ -93,7 +93,8 @@ class AccountAlerts:
 
     async def _is_due(self, since: datetime) -> bool:
         passed = self._now() - since
-        return passed >= self._after and (passed >= self._after + TURN or await self._take(ALERTS_ROLE) is not None)
+        after = self._after()
+        return passed >= after and (passed >= after + TURN or await self._take(ALERTS_ROLE) is not None)
 
     async def _going_on(self, account: str) -> str:
         """The origin of the outage that was told and has no end yet; empty without one."""

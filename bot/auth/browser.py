@@ -35,6 +35,11 @@ from runtime.text.words import marked, say
 
 BACK_PATH: Final = f"{SIGN_IN_PATH}/back"
 SIGN_IN_OTHERWISE: Final = marked("Sign in as somebody else")
+SIGNED_IN: Final = marked("You're signed in at {called}.")
+SIGNED_IN_UNCONFIRMED: Final = marked(
+    "You're signed in, but {called} didn't say when you typed your password, so this doesn't show that it's you. Open your link "
+    "instead, or paste it where you're asked for it."
+)
 SIGN_IN_TIME: Final = timedelta(minutes=10)
 """For one sign-in, from our page to the provider and back."""
 BEGUN_PREFIX: Final = "signalbox-in-"
@@ -53,21 +58,27 @@ CLOCKS_APART: Final = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A sign-in that a browser began: what only it may finish, and where it wants to go then."""
+    """A sign-in that a browser began: what only it may finish, and where it wants to go then. `held` is what it is known by until
+    then, which doesn't come along on the way back, and `again` that it was to show once more who it is of.
+    """
 
     proof: Proof
     nonce: str
     back: str
     next: str
     at: float
+    held: str = ""
+    again: bool = False
 
     def text(self) -> str:
-        return json.dumps([self.proof.verifier, self.proof.state, self.nonce, self.back, self.next, self.at])
+        return json.dumps(
+            [self.proof.verifier, self.proof.state, self.nonce, self.back, self.next, self.at, self.held, self.again]
+        )
 
 
 def begun_of(text: str) -> Begun:
-    verifier, state, nonce, back, following, at = json.loads(text)
-    return Begun(Proof(verifier, state), nonce, back, following, float(at))
+    verifier, state, nonce, back, following, at, held, again = json.loads(text)
+    return Begun(Proof(verifier, state), nonce, back, following, float(at), held, again)
 
 
 def inside(path: str | None) -> str:
@@ -144,9 +155,10 @@ class SignInRoutes:
                 say("Signalbox is about to sign you in at {called}.", called=self._called),
                 self._button(following),
             )
-        begun = Begun(Proof(), token_urlsafe(24), self._base(request) + BACK_PATH, following, self._now())
+        back, held = self._base(request) + BACK_PATH, request.cookies.get(self._authenticator.cookie, "")
+        again = request.query.get(AGAIN) == "1"
+        begun = Begun(Proof(), token_urlsafe(24), back, following, self._now(), held, again)
         try:
-            again = request.query.get(AGAIN) == "1"
             there = await self._provider.page(begun.proof, begun.nonce, begun.back, again=again)
         except IssuerAway as error:
             raise away(self._called, error) from None
@@ -184,12 +196,14 @@ class SignInRoutes:
             code = "".join(letter for letter in error if letter.isalnum() or letter in "_-.")[:60]
             await self._door.record("", f"the provider answered {code}")
             raise self._again(say(CANCELLED, called=self._called, why=code))
-        token = await self._signed_in(request, begun, state)
+        token, is_confirmed = await self._signed_in(request, begun, state)
+        is_short = begun.again and not is_confirmed
+        words = SIGNED_IN_UNCONFIRMED if is_short else SIGNED_IN
         answer = _page(
             say("Signed in"),
-            say("You're signed in at {called}.", called=self._called),
+            say(words, called=self._called),
             linked(begun.next, say("Go on")),
-            onward=begun.next,
+            onward="" if is_short else begun.next,
         )
         self._authenticator.keep(request, answer, token, SESSION_LIFE)
         answer.del_cookie(begun_cookie(state), path=SIGN_IN_PATH)
@@ -212,8 +226,8 @@ class SignInRoutes:
             self._finished[state] = now
         return begun
 
-    async def _signed_in(self, request: web.Request, begun: Begun, state: str) -> str:
-        """The token that the browser holds from now on. Errors: Refusal."""
+    async def _signed_in(self, request: web.Request, begun: Begun, state: str) -> tuple[str, bool]:
+        """The token that the browser holds from now on, and whether its person has just typed their password. Errors: Refusal."""
         try:
             endpoints = await self._provider.endpoints()
             check_return(endpoints, begun.proof, state, request.query.get("iss"))
@@ -229,9 +243,13 @@ class SignInRoutes:
         if isinstance(who, Unadmitted):
             raise self._again(not_admitted(who, self._called, claims.identity), status=403)
         token = await self._links.open(grant, who, claims.identity, browser_name(request.headers.get("User-Agent", "")))
-        if claims.signed_in_at is not None and claims.signed_in_at >= begun.at - CLOCKS_APART.total_seconds():
+        if begun.held:
+            await self._links.supersede(begun.held)
+        typed_at = claims.signed_in_at
+        is_confirmed = typed_at is not None and typed_at >= begun.at - CLOCKS_APART.total_seconds()
+        if is_confirmed:
             self._signed_in_now(token)
-        return token
+        return token, is_confirmed
 
     # ----------------------------------------------------------------------------------------------------------- words
 

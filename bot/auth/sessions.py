@@ -124,6 +124,13 @@ class ProviderLinks:
         self._in_mind(digest(token)).asked_at = self._ticks()
         return token
 
+    async def supersede(self, token: str) -> None:
+        """End what a browser was known by until it signed in anew. The provider isn't told: some end all that they gave with it."""
+        if token.startswith(SESSION_PREFIX):
+            await self._drop(token, "signed in anew")
+        else:
+            await self._own.leave(token)
+
     # ------------------------------------------------------------------------------------------------ one session
 
     def _in_mind(self, hashed: str) -> _Seen:

@@ -60,7 +60,9 @@ AUDIT_COLUMNS: Final = {
     "about": "About",
     "detail": "Details",
 }
-NO_BUDGET: Final = "No budget is set. To set one: [budgets] in the settings, see docs/models.md."
+NO_BUDGET: Final = (
+    "No budget is in effect. To set one: signalbox config set budgets.day 5, and a restart; see docs/models.md."
+)
 INDENT: Final = " " * 24  # below what was found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
@@ -16,6 +16,7 @@ from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.options import run as run_to_end
 from runtime.errors import BotError, ConfigError
+from runtime.lean import no_full_collections
 
 if TYPE_CHECKING:
     import asyncio
@@ -67,6 +68,8 @@ def run(
     auth_url: AuthUrl = None,
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
+    starting = ExitStack()
+    starting.enter_context(no_full_collections())
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
     guardrails = _guardrails(off=no_guardrails, enforced=enforce_guardrails)
@@ -80,7 +83,7 @@ def run(
     logs.configure(settings.log.level, settings.log.format, settings.secret_values(), ring=LogRing())
     logs.tell_skipped(settings.chain.skipped)
     tell_unused(settings)
-    run_to_end(_serve(settings))
+    run_to_end(_serve(settings, starting))
 
 
 def _guardrails(*, off: bool, enforced: bool) -> Guardrails:
@@ -91,7 +94,8 @@ def _guardrails(*, off: bool, enforced: bool) -> Guardrails:
     return Guardrails.OFF if off else Guardrails.ENFORCED if enforced else Guardrails.AS_SET
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, starting: ExitStack) -> None:
+    """`starting` ends with the start."""
     import asyncio
 
     from bot.node.service_manager import manager_of
@@ -103,6 +107,7 @@ async def _serve(settings: Settings) -> None:
     _heed_signals(asked)
     _heed_hangup(asked, again)
     async with serving(settings, once=not _has_reader()) as ready, asyncio.TaskGroup() as group:
+        starting.close()
         _greet(settings, ready)
         told = f"Ready at {ready.control.url}"
         manager.ready(told)

@@ -12,6 +12,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, moment, nothing, page, tabs, where
 from bot.console.pieces import cut
+from bot.console.runs.timeline import lasting
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -80,7 +81,7 @@ def _figures(row: View) -> Iterator[str]:
     if row["stands"] and row["stands"] not in (row["state"], say("at work"), say("not begun")):
         yield legible(row["stands"])
     if row["seconds"] is not None:
-        yield f"{row['seconds']:,.0f} s"
+        yield lasting(row["seconds"]) if row["seconds"] >= 60 else f"{row['seconds']:.0f} s"
     if row["cost"]:
         yield f"${row['cost']:.4f}"
 

@@ -70,12 +70,14 @@ BUDGET_NAMES: Final = {
     Scope.AGENT_TOKENS_HOUR: marked("An agent's tokens, an hour"),
     Scope.AGENT_CALLS_HOUR: marked("An agent's model calls, an hour"),
 }
-NO_BUDGETS: Final = marked("No budgets are set, so nothing limits what work costs. To limit it, set [budgets].")
+NO_BUDGETS: Final = marked("No budgets are in effect, so nothing limits what work costs.")
+BUDGETS_PLACE: Final = "/console/settings/budgets"
 
 
 async def models(_request: web.Request, do: Operations) -> Html:
     rows, budgets, logins = await do.models(), await do.budgets(), await do.logins()
     told = table(say("Budgets"), BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(say(NO_BUDGETS))
+    change = tag("p", tag("a", say("Set budgets"), href=BUDGETS_PLACE))
     unpriced = max((row["unpriced_calls"] for row in budgets), default=0)
     missing = tag("p", f"{count(unpriced)} {say(UNPRICED)}.", class_="faint") if unpriced else Html("")
     signed = [tag("h2", say("Sign-ins")), table(say("Sign-ins"), LOGIN_HEADS, map(_login, logins))] if logins else []
@@ -87,6 +89,7 @@ async def models(_request: web.Request, do: Operations) -> Html:
         tag("h2", say("Budgets")),
         told,
         missing,
+        change,
     )
 
 

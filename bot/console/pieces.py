@@ -275,10 +275,6 @@ def delivery_link(row: View) -> Html:
     return tag("a", moment(row["created_at"]), href=f"/console/outbox/{quote(row['id'], safe='')}")
 
 
-def words(row: View) -> str:
-    return cut(" / ".join(row["signals"]))
-
-
 def plain(markdown: str) -> str:
     """The beginning of a message as one line."""
     return legible(_short(to_plain(parse(markdown[:PLAIN_FROM])), 120))  # our words: cards have their codes already

@@ -15,7 +15,7 @@ from bot.operator.views import View
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible, visible
 from runtime.text.retold import retold
-from runtime.text.words import marked, say
+from runtime.text.words import decimal, marked, say
 from runtime.timeline import What, ahead
 
 PLACE: Final = "/console/trace"
@@ -114,7 +114,7 @@ def _story(told: View) -> Sequence[Html]:
 def _event(event: View, time: str) -> Html:
     node = tag("small", " ", say("on {node}", node=event["node"])) if event["node"] else None
     words = tag("span", legible(retold(event["words"])), node)
-    at = tag("time", time, datetime=event["at"], data_relative=True)
+    at = tag("time", decimal(time), datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
 
 

@@ -12,6 +12,7 @@ import structlog
 from bot.node.version import VERSION
 from bot.settings.settings import Settings
 from runtime.domain.ids import digest
+from runtime.errors import StoreError
 from runtime.text.naming import listed
 
 if TYPE_CHECKING:
@@ -75,8 +76,12 @@ def program_words(one: Member, version: str, knows: str) -> str:
 
 
 async def compare(roster: NodeRoster, lease: Lease | None) -> None:
-    """Tell the log, once, how this node differs from the others that are live."""
-    members = [one for one in await roster.members() if one.is_live]
+    """Tell the log, once, how this node differs from the others that are live. A store that is away just then ends no node."""
+    try:
+        members = [one for one in await roster.members() if one.is_live]
+    except StoreError as error:
+        log.debug("nodes were not compared", reason=str(error))
+        return
     own = next((one for one in members if lease and one.id == lease.node), None)
     if own is None:
         return

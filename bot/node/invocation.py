@@ -55,8 +55,10 @@ COMMANDS: Final = (
     *(
         "config",
         "doctor",
+        "nodes",
         "logs",
         "support",
+        "nodes",
         "audit",
         "events",
         "checkpoints",

@@ -341,10 +341,10 @@ class OperatorApi:
     @get("/nodes")
     async def nodes(self) -> list[View]: ...
 
-    @post("/nodes/{id}/drain")
+    @post("/nodes/{id}/drain", Role.OWNER)
     async def drain_node(self, name: str, within: Word = "10 minutes") -> View: ...
 
-    @post("/nodes/{id}/remove")
+    @post("/nodes/{id}/remove", Role.OWNER)
     async def remove_node(self, name: str) -> View: ...
 
     @get("/doctor")

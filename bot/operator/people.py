@@ -9,6 +9,7 @@ from typing import Final
 from bot.accounts.naming import Named
 from bot.operator.access.invitations import address_of
 from bot.operator.access.owners import must_be_confirmed
+from bot.operator.access.wishes import wishes_of
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role, role_of
@@ -219,7 +220,9 @@ class PeopleApi(PartialApi):
     """People and pairing codes."""
 
     async def people(self) -> list[View]:
-        return [person_view(known) for known in await self._store.people.people()]
+        wishes = await wishes_of(self._context)
+        known = await self._store.people.people()
+        return [{**person_view(one), "asked_to_go": moment_of(wishes.standing(one.identities))} for one in known]
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         name = new_name(name, self._context.door())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, nothing, own_page, table, where
 from bot.operator.access.forgetting import OUTSIDE
 from bot.operator.views import View
@@ -118,7 +118,13 @@ def _rooms(rows: list[View]) -> Html:
     if not rows:
         return nothing(say("You haven't written anything yet."))
     heads = (marked("Room"), marked("Messages"), marked("Last"))
-    return table(say("Conversations"), heads, ((where(one), str(one["messages"]), moment(one["last"])) for one in rows))
+    return table(
+        say("Conversations"), heads, ((_place(one), str(one["messages"]), moment(one["last"])) for one in rows)
+    )
+
+
+def _place(one: View) -> Html:
+    return tag("a", where(one), href=one["place"]) if one["place"] else where(one)
 
 
 def _memories(rows: list[View]) -> Html:
@@ -171,7 +177,12 @@ def _endings(told: View) -> Iterable[Html]:
 
 def _forget_form(told: View) -> Html:
     if told["asked_at"]:
-        return tag("p", say("You asked for it. An owner does it."), " ", moment(told["asked_at"]))
+        ask = say("Tell the owners that you don't want to be forgotten any more?")
+        return tag(
+            "div",
+            tag("p", *filled(say("You asked for it {time}. An owner does it."), time=moment(told["asked_at"]))),
+            _post("forget/withdraw", say("Take it back"), ask=ask),
+        )
     if told["role"] == Role.OWNER.word:
         return tag("p", say("You're an owner: you do it yourself, on your page under People in the console."))
     label = say("Write {name} once more", name=told["name"])

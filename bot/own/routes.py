@@ -43,7 +43,9 @@ class OwnRoutes:
             web.post("/api/me/sessions/{id}/end", self._does(lambda own, asked: own.sign_out(_id(asked)))),
             web.post("/api/me/memories/{id}/forget", self._does(lambda own, asked: own.forget_memory(_id(asked)))),
             web.post("/api/me/browsers/{id}/drop", self._does(lambda own, asked: own.drop_browser(_id(asked)))),
+            web.post("/api/me/zone", self._does(_zone)),
             web.post("/api/me/forget", self._does(_forget)),
+            web.post("/api/me/forget/withdraw", self._does(lambda own, _: own.withdraw_forgetting())),
         ]
 
     async def page(self, request: web.Request) -> web.Response:
@@ -82,6 +84,11 @@ class OwnRoutes:
 
         held = request.cookies.get(self._entrance.authenticator.cookie)
         return OwnData(self._context, Actor(visitor.person, visitor.identity, session=digest(held) if held else ""))
+
+
+async def _zone(own: OwnData, request: web.Request) -> View:
+    zone = (await read_object(request, OWN_BODY_BYTES)).get("zone")
+    return await own.keep_zone(zone if isinstance(zone, str) else "")
 
 
 async def _forget(own: OwnData, request: web.Request) -> View:

@@ -41,6 +41,8 @@ LEAVE: Final = timedelta(seconds=1)
 """How long the store gets to take back what the process holds."""
 REJOIN: Final = timedelta(seconds=1)
 DRAINED_WORDS: Final = "An operator asked this node to leave."
+FOLLOW: Final = timedelta(seconds=1)
+"""Between two looks at how long a drain may take."""
 NODE_JOINED: Final = "node joined"
 NODE_DRAINED: Final = "node drained"
 NODE_LEFT: Final = "node left"
@@ -211,6 +213,7 @@ class Life:
         log.info(
             "draining", within_seconds=round(within.total_seconds()), reason="an operator asked this node to leave"
         )
+        ends_at = asyncio.get_running_loop().time() + within.total_seconds()
         self._membership.is_draining = True
         dispatch.pause()
         for task in listening:
@@ -226,8 +229,10 @@ class Life:
                 await node.give_up_roles()
         await self._goodbye()
         try:
-            async with asyncio.timeout(within.total_seconds()):
+            async with asyncio.timeout_at(ends_at) as limit, asyncio.TaskGroup() as group:
+                following = group.create_task(_follow(node, limit))
                 await dispatch.drain()
+                following.cancel()
         except TimeoutError:
             log.warning("time to drain is over", reason="what is at work is handed over where it stands")
         self._handed_over = True
@@ -241,6 +246,13 @@ class Life:
                 await dispatch.drain()
                 for courier in self._couriers:
                     await courier.quiet()
+
+
+async def _follow(node: Node, limit: asyncio.Timeout) -> None:
+    """Keep `limit` at the time that was asked for last: more of it, or less."""
+    while not limit.expired():
+        limit.reschedule(asyncio.get_running_loop().time() + node.drain_left.total_seconds())
+        await asyncio.sleep(FOLLOW.total_seconds())
 
 
 async def serve(account: AccountSupervisor, courier: Courier) -> None:

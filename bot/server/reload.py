@@ -1,7 +1,7 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, triggers, event sinks, the prompt and the log level change. Anything else that
-differs is named, since it takes a restart; so it is with each reload until then.
+The rules about tool calls, people, rooms, agents, budgets, schedules, heartbeats, workflows, triggers, event sinks, the operators' room, the prompt and the log level
+change. Anything else that differs is named, since it takes a restart; so it is with each reload until then.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from pydantic import BaseModel
 
 from bot.accounts.naming import Account, Accounts
 from bot.settings.events.tables import EventSinkTable
+from bot.settings.models.budgets import BudgetSection
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
 from bot.wiring.access import gate_of
+from bot.wiring.agents import budget_rules_of
 from bot.wiring.identities import owners_now, with_identities
 from bot.wiring.live_rules import Live, MakeGate, Rules, policy_of, rules_of
 from bot.wiring.owner import settle_owner
@@ -27,6 +29,7 @@ from runtime.contract import Identity, Role
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import BotError, ConfigError
 from runtime.markup.moments import several
+from runtime.policy.budgets import Then
 from runtime.store.protocol import Cluster, People
 from runtime.templating.prompts import PromptFault
 
@@ -34,8 +37,8 @@ log = structlog.get_logger("reload")
 
 MAY_CHANGE: Final = (
     *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows", "triggers"),
-    *("feedback", "event_sinks"),
-    "programs",
+    *("feedback", "event_sinks", "programs", "operators"),
+    *(f"budgets.{name}" for name in BudgetSection.model_fields if name != "unpriced"),  # models are made with that one
     *("run.prompt_file", "log.level"),
 )
 """Settings, and tables of settings, that change without a restart."""
@@ -51,7 +54,7 @@ class Reloaded:
 
 
 async def nothing_kept(settings: Settings, agents: Mapping[str, Manifest]) -> None:
-    """Keep nothing of the agents, where no process works with them."""
+    """Keep nothing, where no process works by it."""
 
 
 class Reload:
@@ -68,7 +71,7 @@ class Reload:
         gate: MakeGate = gate_of,
         accounts: Sequence[Account] = (),
         schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
-        agents: Callable[[Settings, Mapping[str, Manifest]], Awaitable[None]] = nothing_kept,
+        kept: Callable[[Settings, Mapping[str, Manifest]], Awaitable[None]] = nothing_kept,
     ) -> None:
         self._settings = settings
         self._live = live
@@ -78,7 +81,7 @@ class Reload:
         self._gate = gate
         self._accounts = Accounts(accounts)
         self._schedules = schedules
-        self._agents = agents
+        self._kept = kept
         self._one = asyncio.Lock()
         self.taken: Callable[[Settings], None] = lambda _: None
         """Told of the settings that hold from now on. It can't fail."""
@@ -139,13 +142,12 @@ class Reload:
         told = Reloaded(
             (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
             tuple(name for name in differences(taken, fresh) if name != "event_sinks"),  # a note tells of those
-            (*leftovers, *models_to_come(taken), *sinks_to_come(taken, fresh), *synced.notes),
+            (*leftovers, *models_to_come(self._settings, taken), *sinks_to_come(taken, fresh), *synced.notes),
         )
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
             await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
-        if rules.agents != self._live.rules.agents:
-            await self._agents(taken, rules.agents)
+            await self._kept(taken, rules.agents)
         # From here on nothing can fail, and nothing else runs in between.
         self._live.take(rules)
         if taken.log.level != self._settings.log.level:
@@ -173,6 +175,10 @@ def merged(old: Settings, fresh: Settings) -> Settings:
             value = getattr(taken, table).model_copy(update={setting: getattr(value, setting)})
         taken = taken.model_copy(update={table: value})
     taken = taken.model_copy(update={"event_sinks": tuple(sinks_at_hand(old, fresh))})
+    if (
+        Then(taken.budgets.over) is Then.CHEAPEST and not old.models
+    ):  # the others come with a restart; until then nothing is cheaper
+        taken = taken.model_copy(update={"budgets": taken.budgets.model_copy(update={"over": old.budgets.over})})
     return taken.with_sources_of(fresh, MAY_CHANGE)
 
 
@@ -218,7 +224,7 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.policy.version != after.policy.version:
         yield f"policy ({several(len(new.policy), 'rule')})"
     for name in differences(old, new):
-        if name.startswith(("access.", "rooms", "planning.", "workflows")):
+        if name.startswith(("access.", "rooms", "planning.", "workflows", "budgets.", "operators.")):
             yield name
     if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
@@ -232,12 +238,14 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
         yield f"log.level ({old.log.level} to {new.log.level})"
 
 
-def models_to_come(taken: Settings) -> Iterator[str]:
-    """Agents whose model is only there after a restart."""
+def models_to_come(old: Settings, taken: Settings) -> Iterator[str]:
+    """Agents whose model is only there after a restart, and models that are only refused then."""
     names = {taken.model.name, *(model.name for model in taken.models)}
     for table in taken.agents:
         if table.model and table.model not in names:
             yield f"the agent {table.name} uses the usual model until a restart, since {table.model} is new"
+    if taken.budgets.unpriced == "refuse" and budget_rules_of(taken).is_set and not budget_rules_of(old).is_set:
+        yield "a model whose price nobody knows is refused from the next start on, and until then counts without its money"
 
 
 def agent_changes(before: Mapping[str, Manifest], after: Mapping[str, Manifest]) -> Iterator[str]:

@@ -26,7 +26,6 @@ from bot.wiring.tools.search import search_tools
 from runtime.contract import SPEND_MORE, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.contract.agents.processes import ProcessBook
 from runtime.errors import ConfigError
-from runtime.policy.budgets import Then
 from tools.agents import NewAgents, agent_tools
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
@@ -124,8 +123,7 @@ def toolkit_of(
     saving = checkpoint_tool(sandbox, timeout=shell.timeout)
     own[saving.spec.name] = saving
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
-    if settings.budgets.rules.then is Then.ASK:
-        own[SPEND_MORE] = SPEND_BEYOND_BUDGET
+    own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
     beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
     toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap, at_work)

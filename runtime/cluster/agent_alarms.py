@@ -25,9 +25,17 @@ Tell = Callable[[str, str], Awaitable[None]]
 class AgentAlarms:
     """One of each process; the outbox keeps one of what all tell."""
 
-    def __init__(self, *, store: AgentLives, tell: Tell, every: timedelta = AGENTS_LOOKED_AT_EVERY) -> None:
+    def __init__(
+        self,
+        *,
+        store: AgentLives,
+        tell: Tell,
+        is_wanted: Callable[[], bool] = lambda: True,
+        every: timedelta = AGENTS_LOOKED_AT_EVERY,
+    ) -> None:
         self._store = store
         self._tell = tell
+        self._is_wanted = is_wanted
         self._every = every
         self._told: set[str] = set()
 
@@ -41,7 +49,7 @@ class AgentAlarms:
 
     async def look(self) -> None:
         """Tell what nobody was told yet. Errors: StoreError, Rejected."""
-        for row in await self._store.rows():
+        for row in await self._store.rows() if self._is_wanted() else ():
             mark = f"{row.name}:{row.changed_at:%Y%m%d%H%M%S%f}"
             if row.state is AgentState.SUSPENDED and mark not in self._told:
                 log.warning("agent suspended", agent=row.name, reason=row.reason)

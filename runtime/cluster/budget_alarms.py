@@ -47,7 +47,9 @@ class BudgetAlarms:
             await asyncio.sleep(self._every.total_seconds())
 
     async def look(self) -> None:
-        """Tell what nobody was told yet. Errors: StoreError, Rejected."""
+        """Tell what nobody was told yet; nothing while no budget is set. Errors: StoreError, Rejected."""
+        if not self._store.rules.is_set:
+            return
         for counter in await self._store.alarms():
             mark = f"{counter.scope}:{counter.subject}:{counter.level}:{counter.ends_at:%Y%m%d%H}"
             if mark not in self._told:

@@ -52,7 +52,7 @@ class Node:
         self._renewed = clock()
         self._asked: float | None = None  # since when a beat is under way
         self.is_lost = False
-        self.drain_within: timedelta | None = None
+        self._drain_ends = 0.0
         self._drain_asked = asyncio.Event()
 
     @classmethod
@@ -105,13 +105,18 @@ class Node:
                 raise NodeLost("This process gave no sign for longer than its lease; its work goes on elsewhere.")
             self._renewed, wait = began, self._length / 3
             if held.drain is not None:
-                self.drain_within = held.drain
+                self._drain_ends = self._clock() + held.drain.total_seconds()
                 self._drain_asked.set()
 
     async def asked_to_drain(self) -> timedelta:
         """Wait until somebody asks this node to leave; how long what is at work may take until then."""
         await self._drain_asked.wait()
-        return self.drain_within or timedelta()
+        return self.drain_left
+
+    @property
+    def drain_left(self) -> timedelta:
+        """Time until what is at work is cut. Whoever asks once more changes it, with the next beat."""
+        return timedelta(seconds=max(self._drain_ends - self._clock(), 0))
 
     async def reap(self) -> None:
         """Free what other nodes held whose lease ended. Errors: StoreError."""

@@ -29,6 +29,10 @@ OLD_LINK: Final = marked(
     "first start works once, within 15 minutes. On the machine that runs Signalbox, "
     "`{command} people link NAME` makes a new one. Open the address it prints."
 )
+SIGNED_OUT: Final = marked(
+    "This browser isn't signed in any more. Open your own link again. If that doesn't work either, a newer one took its "
+    "place: on the machine that runs Signalbox, `{command} people link NAME` makes one."
+)
 BECOME: Final = marked(
     "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."
 )
@@ -122,7 +126,7 @@ class Authenticator:
         except Refusal as refusal:
             raise self._with_way(request, refusal) if refusal.status == 401 else refusal from None
         if known is None:
-            raise self._unknown(request, OLD_LINK)
+            raise self._unknown(request, SIGNED_OUT)
         return Visitor(*known)
 
     def _unknown(self, request: web.Request, sentence: str) -> Refusal:
@@ -181,6 +185,8 @@ class Authenticator:
         token = await self._links.redeem(link.token, _browser(request))
         if token is None:
             raise Refusal(401, say(OLD_LINK, command=self._command))  # somebody else was faster
+        if held := request.cookies.get(self.cookie):
+            await self._links.leave(held)
         self.keep(request, response, token, COOKIE_LIFE)
         self._second.opened(token)
         return response

@@ -15,14 +15,27 @@ log = structlog.get_logger("clock")
 
 CLOCKS_AGREE: Final = timedelta(seconds=30)
 """A platform tells whole seconds, and its answers take a while."""
+NO_CLOCK: Final = timedelta(days=100 * 365)
+"""A date so far from ours is no time: our clock may begin in 1970, and none is further off."""
 SET_CLOCK: Final = "timedatectl set-ntp true, or run chrony"
 WHY_RIGHT: Final = "Schedules fire and questions end by it, and certificates may be refused."
+
+
+def date_of(header: str | None) -> datetime | None:
+    """Time of a `Date` header; None for what is no date, or tells no zone."""
+    try:
+        told = parsedate_to_datetime(header or "")
+        told.timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return told if told.tzinfo is not None else None
 
 
 class PlatformClock:
     """Compares the clock of `platform`, as people call it, with ours. That they differ is told once, and once that they agree.
 
     What happened there carries its time. With our clock a day ahead, each message would look as if it had waited a day.
+    The date may also be that of a proxy, or of a server of one's own: it counts once two answers agree, and the first until then.
     """
 
     def __init__(self, platform: str, now: Now, steady: Callable[[], float] = steady) -> None:
@@ -31,30 +44,44 @@ class PlatformClock:
         self._steady = steady
         self._at: datetime | None = None
         self._tick = 0.0
+        self._heard: tuple[datetime, float] | None = None
+        self._is_sure = False
         self._is_told = False
 
     def heed(self, date: str | None) -> None:
-        """Take the `Date` header of an answer; what is no date changes nothing."""
-        try:
-            told = parsedate_to_datetime(date or "")
-            told.timestamp()
-        except (ValueError, OverflowError):
+        """Take the `Date` header of an answer that is surely the platform's own; what is no date changes nothing."""
+        told = date_of(date)
+        if told is None or abs(told - self._now()) > NO_CLOCK:
             return
-        if told.tzinfo is not None:
-            self._at, self._tick = told, self._steady()
-            self._tell()
+        before, self._heard = self._heard, (told, self._steady())
+        if before is None or _agree(before, self._heard):
+            self._at, self._tick = self._heard
+            self._is_sure = before is not None
+        elif not self._is_sure:
+            self._at = None
+        self._tell()
+
+    @property
+    def lead(self) -> timedelta:
+        """Lead of the platform's clock over ours, as exact as it tells it; zero before it told."""
+        if self._at is None:
+            return timedelta()
+        return self._at + timedelta(seconds=self._steady() - self._tick) - self._now()
 
     @property
     def ahead(self) -> timedelta:
-        """Lead of the platform's clock over ours; zero while they agree, and before it told."""
-        if self._at is None:
-            return timedelta()
-        ahead = self._at + timedelta(seconds=self._steady() - self._tick) - self._now()
-        return ahead if abs(ahead) > CLOCKS_AGREE else timedelta()
+        """The same; zero while the clocks agree."""
+        return lead if abs(lead := self.lead) > CLOCKS_AGREE else timedelta()
 
     def ours(self, theirs: datetime) -> datetime:
-        """Our time of a moment that the platform tells."""
-        return theirs - self.ahead
+        """Our time of a past moment that the platform tells: with its lead or without, whichever is nearer.
+
+        The date may be wrong while the moment is right, and nobody's message is to be too old by that.
+        """
+        now = self._now()
+        if abs(theirs - now) > NO_CLOCK:
+            return theirs
+        return min((theirs - self.ahead, theirs), key=lambda at: (at > now + CLOCKS_AGREE, abs(now - at)))
 
     def theirs(self, ours: datetime) -> datetime:
         """The platform's time of a moment of ours."""
@@ -78,6 +105,10 @@ class PlatformClock:
             log.warning("our clock is not the platform's", platform=self._platform, off=_off(ahead), fix=SET_CLOCK)
         else:
             log.warning("our clock agrees with the platform's again", platform=self._platform)
+
+
+def _agree(one: tuple[datetime, float], other: tuple[datetime, float]) -> bool:
+    return abs(other[0] - one[0] - timedelta(seconds=other[1] - one[1])) <= CLOCKS_AGREE
 
 
 def _off(ahead: timedelta) -> str:

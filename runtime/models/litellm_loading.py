@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from typing import Any, Final
 
 import structlog
 
+from runtime.lean import no_full_collections
 from runtime.models.lean.faults import fault_in
 from runtime.models.lean.rehearsal import rehearse
 from runtime.text.glyphs import bound
@@ -34,9 +34,6 @@ LONGEST_REASON: Final = 1_000
 """Characters of an error in the log."""
 
 WAY_OUT: Final = "if it goes on, set lean = false under [model] and restart: LiteLLM is then loaded whole"
-
-GC_GENERATIONS: Final = 1 << 30
-"""Collections of the middle generation before a full one."""
 
 VARIABLES: Final = ("LITELLM_LOCAL_MODEL_COST_MAP", "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER")
 """To be set to "True" before a call: `bot.settings.settings`, the one owner of the environment, does that unless they are set.
@@ -148,19 +145,9 @@ def set_up(litellm: Any) -> None:
     gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
     repeated.watch(main)
     AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
-
-
-@contextmanager
-def no_full_collections() -> Iterator[None]:
-    """Young garbage is collected as ever. A full collection walks all that is loaded so far and holds everybody for up to
-    130 ms, several times in one import; without them the longest hold is 25 ms, and the import takes a fifth less.
-    """
-    young, middle, full = gc.get_threshold()
-    gc.set_threshold(young, middle, GC_GENERATIONS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(young, middle, full)
+    AsyncHTTPHandler.post = (
+        AsyncHTTPHandler.post.__wrapped__
+    )  # else a task tells each call's time to monitors that nobody has
 
 
 def no_notes(**_: object) -> None:

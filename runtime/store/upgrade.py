@@ -34,6 +34,7 @@ MAKE_CONTRACTS: Final = (
     "CONSTRAINT pk_schema_contracts PRIMARY KEY (revision))"
 )
 NEWER_SCHEMA: Final = "the database was upgraded by a newer program; this one works on it until it is upgraded too"
+NOT_OURS: Final = "The database has the schema of another program (its revision is {revision}): check database_url."
 CURRENT: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -169,7 +170,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     if revision == REVISION:
         return
     if revision is not None and is_newer(revision):
-        check_contracts([made for (made,) in await pool.fetch(CONTRACTS_MADE)])
+        check_contracts(await _postgres_contracts(pool, revision))
         log.warning(NEWER_SCHEMA, schema=revision, ours=REVISION)
         return
     # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
@@ -188,6 +189,16 @@ async def _postgres_revision(connection: Any) -> str | None:
     except asyncpg.UndefinedTableError:
         return None
     return str(found) if found else None
+
+
+async def _postgres_contracts(pool: asyncpg.Pool[Any], revision: str) -> list[str]:
+    """Contracts that were made. Errors: StoreError for a database whose revisions are another program's."""
+    import asyncpg
+
+    try:
+        return [made for (made,) in await pool.fetch(CONTRACTS_MADE)]
+    except asyncpg.UndefinedTableError:
+        raise StoreError(NOT_OURS.format(revision=revision)) from None
 
 
 async def _run_async(url: str) -> None:

@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from runtime.text.words import ENGLISH, LANGUAGE, LANGUAGES, catalogue, language
+from runtime.text.words import ENGLISH, LANGUAGE, LANGUAGES, catalogue, decimal, language
 
 PLACE: Final = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
 LEAST_LETTERS: Final = 5
 """Letters of its own that a text with places needs: fewer are found in texts that are something else."""
 SENTENCE_WORDS: Final = 2
 """Words of a value that may be a sentence of ours itself; shorter ones are names, which are no words of ours."""
+SAID_ALONE: Final = frozenset({"effect"})
+"""Places whose one word is ours, such as "write"."""
+MEASURED: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})*(?:\.\d+)? (?:s|KB)|\d{1,3}(?:,\d{3})+)")
+"""Seconds, sizes, and numbers with their thousands marked."""
 DEEPEST: Final = 3
 BETWEEN: Final = tuple(map(re.compile, (r"(\n)", r"(; )", r"((?<=[.!?]) )", r"(: )")))
 """What stands between sentences that were joined; the first that divides a text is tried."""
@@ -68,6 +72,8 @@ def told_to_reader(text: str) -> str:
 
 @lru_cache(RETOLD_KEPT)
 def _retold(now: str, text: str, depth: int = 0) -> str:
+    if MEASURED.fullmatch(text):
+        return decimal(text)
     if not text or (said := catalogue(now).gettext(text)) != text:
         return said if text else ""
     small = text[0].lower() + text[1:]
@@ -85,7 +91,7 @@ def _made(now: str, text: str, depth: int) -> str | None:
     """Made of the first template that fits: they are sorted by how much of a text they say themselves."""
     for template in _templates(now):
         if all(piece in text for piece in template.pieces) and (values := template.values(text)) is not None:
-            told = {name: _value(now, value, depth) for name, value in values.items()}
+            told = {name: _value(now, name, value, depth) for name, value in values.items()}
             return _filled(catalogue(now).gettext(template.text), told)
     return None
 
@@ -94,7 +100,11 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return PLACE.sub(lambda found: values.get(found[1], found[0]), text)
 
 
-def _value(now: str, value: str, depth: int) -> str:
+def _value(now: str, name: str, value: str, depth: int) -> str:
+    if name in SAID_ALONE and value:
+        return catalogue(now).gettext(value)
+    if MEASURED.fullmatch(value):
+        return decimal(value)
     is_sentence = depth < DEEPEST and len(value.split()) >= SENTENCE_WORDS
     return _retold(now, value, depth + 1) if is_sentence else value
 

@@ -16,7 +16,7 @@ from tests.fakes.postgres import Postgres
 
 pytestmark = [pytest.mark.xdist_group("e2e-bad-database"), pytest.mark.timeout(120)]
 
-LASTS = 3.0  # seconds that a trouble lasts: several heartbeats, and everybody else who writes
+LASTS = 2.0  # seconds that a trouble lasts: several heartbeats, and everybody else who writes
 
 
 @pytest.fixture(scope="module")

@@ -222,7 +222,7 @@ async def _survives(house: House, room: str, *, fill: Any, make_room: Any) -> No
         assert "Try again" in told
         await until(lambda: _not_ready(owner), "a readiness that tells")
         assert "full or failing" in str((await owner.get("/readyz")).body["reasons"]["store"])
-        await asyncio.sleep(3)  # of a full disk, with heartbeats and all else that writes
+        await asyncio.sleep(2)  # of a full disk, with heartbeats and all else that writes
         assert any("before" in entry.get("text", "") for entry in await owner.entries(room))
         make_room()
         assert "after" in await _again(owner, room, "after")

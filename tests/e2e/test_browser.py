@@ -6,10 +6,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Locator, Route, expect
 
 from tests.e2e.axe import SETTLED, violations
@@ -155,6 +157,14 @@ async def test_what_is_typed_before_the_conversations_are_there_is_kept_and_sent
     await expect(tab.said("person").filter(has_text="typed sooner")).to_have_count(1)
 
 
+async def test_where_one_goes_before_the_conversations_are_there_one_stays(tab: Tab) -> None:
+    await tab.page.evaluate("history.replaceState(null, '', location.pathname)")
+    async with before_the_conversations_are_there(tab):
+        await tab.page.evaluate("location.hash = '#/approvals'")
+    await expect(tab.page).to_have_title(re.compile("Approvals"))
+    await expect(tab.page.locator("#stage")).to_be_hidden()
+
+
 async def test_a_list_that_is_opened_before_the_conversations_are_there_stays_open(
     browser: Browser, house: House
 ) -> None:
@@ -229,6 +239,20 @@ async def test_conversations_stand_side_by_side(tab: Tab) -> None:
     await tab.reply("the second topic")
 
 
+async def test_a_tab_that_slept_over_midnight_connects_again_and_calls_the_day_by_its_name(tab: Tab) -> None:
+    await tab.page.clock.install(time=datetime.now(UTC).astimezone().replace(hour=23, minute=58, second=0))
+    await tab.page.reload()
+    await tab.say("good night")
+    await tab.reply("good night")
+    day = tab.page.locator(".day")
+    await expect(day).to_have_text(["Today"])
+    async with tab.page.expect_request("**/events?*"):
+        await tab.page.clock.fast_forward("10:00")  # minutes without a tick: the connection may be dead by now
+    await expect(day).to_have_text(["Yesterday"])
+    await tab.say("good morning")
+    await tab.reply("good morning")
+
+
 async def test_a_file_goes_up_is_read_and_comes_down(tab: Tab, tmp_path: Path) -> None:
     source = tmp_path / "shopping list.txt"
     source.write_text("milk\nbread\n")
@@ -245,13 +269,46 @@ async def test_a_file_goes_up_is_read_and_comes_down(tab: Tab, tmp_path: Path) -
         assert (await (await download.value).path()).read_text() == "milk\nbread\n"
 
 
-async def test_a_file_without_words_is_answered_sensibly(tab: Tab, tmp_path: Path) -> None:
+async def test_a_file_that_did_not_arrive_is_still_named_after_a_reload(tab: Tab, tmp_path: Path) -> None:
     source = tmp_path / "notes.txt"
     source.write_text("hello")
+    await tab.page.route(
+        "**/api/rooms/*/files", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
     await tab.page.locator("#file-input").set_input_files(source)
-    await expect(tab.at("send")).to_be_enabled()
+    await expect(tab.page.locator("#chips .failed")).to_contain_text("notes.txt")
+    await tab.page.reload()
+    await expect(tab.page.locator("#chips .failed")).to_contain_text("notes.txt")
+    await tab.page.unroute_all()
+    async with tab.page.expect_file_chooser() as choosing:
+        await tab.page.locator("#chips").get_by_role("button", name="Try again").click()
+    await (await choosing.value).set_files(source)
+    await expect(tab.page.locator("#chips .ready")).to_contain_text("notes.txt")
+    tab.complaints.clear()  # of the upload that was cut
+
+
+async def test_files_without_words_are_answered_sensibly_and_arrows_lead_through_pictures(
+    tab: Tab, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    for name in ("red.png", "blue.png"):
+        Image.new("RGB", (8, 8), name.removesuffix(".png")).save(tmp_path / name)
+    sources = [tmp_path / name for name in ("notes.txt", "red.png", "blue.png")]
+    await tab.page.locator("#file-input").set_input_files(sources)
+    await expect(tab.page.locator("#chips .ready")).to_have_count(len(sources))
     await tab.at("send").click()
     await expect(await tab.reply("read uploads/notes.txt")).not_to_contain_text("[attached")
+    await tab.at("picture").first.click()
+    for key, told in (
+        ("ArrowRight", "blue.png (2 of 2)"),
+        ("ArrowRight", "red.png (1 of 2)"),
+        ("ArrowLeft", "blue.png"),
+    ):
+        await tab.page.keyboard.press(key)
+        await expect(tab.at("lightbox")).to_contain_text(told)
+    await tab.page.keyboard.press("Escape")
+    await expect(tab.at("lightbox")).to_have_count(0)
+    await expect(tab.at("picture").last).to_be_focused()
 
 
 # ------------------------------------------------------------------------------------------------------- the console

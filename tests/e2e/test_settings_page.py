@@ -41,7 +41,7 @@ async def test_an_owner_finds_a_setting_sees_the_change_and_saves_it(browser: Br
         await expect(page.locator(".diff")).to_contain_text("+warn_at = 0.5")
         assert await violations(page) == []
         await page.get_by_role("button", name="Save").press("Enter")
-        await expect(page.locator("#said")).to_contain_text("Needs a restart: budgets.warn_at")
+        await expect(page.locator("#said")).to_contain_text("In effect now: budgets.warn_at")
         for path in ("settings", "settings/policy?add=1", "settings/web", "settings-model", "settings-channels"):
             await page.goto(f"{house.url}/console/{path}")
             assert await violations(page) == []

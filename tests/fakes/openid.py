@@ -1,7 +1,8 @@
 """An OpenID provider on the wire: discovery, keys, code and PKCE, userinfo, renewal and revocation.
 
 Tokens are signed by `joserfc`, which the product doesn't use. Codes are good once, for the client, the address and the proof
-they were asked with. `away` answers 503 to everything. `changed` changes an ID token before it is signed.
+they were asked with. Whoever is asked for the password types it just then; else they did so `typed_at`, which an ID token says
+if the provider `tells_when`. `away` answers 503 to everything. `changed` changes an ID token before it is signed.
 `meanwhile` is asked while a token is taken back, and `found` is what it answered.
 """
 
@@ -38,6 +39,8 @@ class FakeOpenId:
     named: str = ""
     away: bool = False
     groups_in_id_token: bool = False
+    typed_at: float = 0.0
+    tells_when: bool = True
     key: RSAKey | ECKey = field(default_factory=lambda: _RSA)
     changed: Callable[[dict[str, Any]], dict[str, Any]] = dict
     codes: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -90,6 +93,8 @@ class FakeOpenId:
         asked = dict(request.query)
         if asked.get("client_id") != OPENID_CLIENT or asked.get("code_challenge_method") != "S256":
             return web.Response(status=400)
+        if "login" in asked.get("prompt", "").split():
+            self.typed_at = time.time()
         code = secrets.token_urlsafe(12)
         self.codes[code] = asked
         raise web.HTTPFound(f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}")
@@ -108,7 +113,8 @@ class FakeOpenId:
         ):
             return _refused("invalid_grant")
         hidden = {} if self.groups_in_id_token else {"groups": None}
-        claims = {"aud": OPENID_CLIENT, "nonce": asked.get("nonce"), **hidden}
+        when = {"auth_time": int(self.typed_at)} if self.tells_when else {}
+        claims = {"aud": OPENID_CLIENT, "nonce": asked.get("nonce"), **hidden, **when}
         return self._given({"id_token": self._id_token(claims)})
 
     def _id_token(self, claims: dict[str, Any]) -> str:

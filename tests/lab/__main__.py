@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
 import time
 from pathlib import Path
 from random import Random
+from typing import Final
 
 from tests.fakes.forked import load
 from tests.lab.campaign import (
@@ -23,6 +25,9 @@ from tests.lab.campaign import (
     planted,
 )
 from tests.lab.sums import LAG_MOST, table
+
+LAST_TRIAL_WITHIN: Final = 120.0
+"""Seconds that trials get which are under way when the time is over."""
 
 
 def plan_of(given: argparse.Namespace) -> list[Batch]:
@@ -51,10 +56,26 @@ def main() -> int:
     )
     tell(f"seed {given.seed}: {campaign.left} trials to do, {len(results.rows)} done, in {path}")
     load()
-    asyncio.run(campaign.run())
+    asyncio.run(played(campaign, until + LAST_TRIAL_WITHIN))
     words, holds = table(list(results.rows.values()))
     tell(f"\n{words}\n\n{len(results.rows)} trials, {campaign.left} left, {time.time() - began:.0f} s.")
     return 0 if holds and not campaign.left else 1
+
+
+async def played(campaign: Campaign, until: float) -> None:
+    """Play what is left, to its end, or to the moment `until`, or until asked to stop: the table is told in any case, and no
+    process outlives this one."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    seconds = None if until == float("inf") else until - time.time()
+    try:
+        async with asyncio.timeout(seconds):
+            await campaign.run()
+    except TimeoutError:
+        tell("A trial took too long, and was ended.")
+    except asyncio.CancelledError:
+        tell("Stopped.")
 
 
 def tell(words: str) -> None:

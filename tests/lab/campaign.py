@@ -21,8 +21,9 @@ from typing import Any, Final
 
 from tests.fakes.postgres import Postgres
 from tests.faults.stage import PLATFORMS
-from tests.lab.plants import FINDS, is_found
+from tests.lab.plants import CONTROL, FINDS, is_found
 from tests.lab.stage import lab
+from tests.lab.sums import counted
 from tests.lab.trials import ROOMS, Kind, Trial, kinds, told_of
 from tests.lab.watch import Watch, watching
 
@@ -114,11 +115,15 @@ def _one_length(found: Iterable[Kind], chance: Random) -> Iterable[Kind]:
 
 
 def planted() -> Sequence[Batch]:
-    """Each bug, on a stage of its own with the faults that bring it to light."""
-    made = []
+    """Each bug, on a stage of its own with the faults that bring it to light; and each of those faults without a bug, which must
+    break nothing."""
+    made, plain = [], dict[tuple[str, int, str], dict[Kind, None]]()
     for name, (engine, nodes, platform, faults, _) in FINDS.items():
         trials = tuple(Kind(sort, tuple(words)) for sort, *words in faults)
         made.append(Batch(f"plant/{name}", engine, nodes, platform, 1.0, trials, name))
+        plain.setdefault((engine, nodes, platform), {}).update(dict.fromkeys(trials))
+    for number, ((engine, nodes, platform), kinds_) in enumerate(plain.items()):
+        made.append(Batch(f"{CONTROL}/{number}", engine, nodes, platform, 1.0, tuple(kinds_)))
     return made
 
 
@@ -209,7 +214,7 @@ class Campaign:
     def _is_found(self, batch: Batch) -> bool:
         """True if this stage has a bug, and its trials brought it to light."""
         done = [row for n in range(len(batch.trials)) if (row := self._results.rows.get(batch.key(n)))]
-        return bool(batch.plant) and any(is_found(batch.plant, row["broken"]) for row in done)
+        return bool(batch.plant) and any(is_found(batch.plant, counted(row)) for row in done)
 
     async def _stage(self, batch: Batch, due: Sequence[int], folder: Path, server: Postgres | None) -> None:
         lost = LOST if batch.lease < LONG_LEASE else None

@@ -159,7 +159,7 @@ def well_held(evidence: dict[str, Any]) -> Iterator[str]:
             is_alone = {fault["node"] for fault in cut} >= set(names.values())
             if not is_alone and _is_in(table["at"], fault, PLATFORM_TOLD_WITHIN):
                 for role, pid in table["roles"].items():
-                    if role.startswith("courier:") and names.get(str(pid)) == fault["node"]:
+                    if role.startswith(f"courier:{fault['channel']}:") and names.get(str(pid)) == fault["node"]:
                         yield f"kept: {fault['node']} is cut from the platform, and has {role} still"
 
 

@@ -31,7 +31,6 @@ from runtime.store.sql.connections import Way
 from runtime.store.sql.driver import Op, micros
 
 PATIENCE: Final = timedelta(seconds=2)
-LEAKS_WITHIN: Final = 60.0  # seconds; longer than a trial lasts
 ANY_DUTY: Final = select(roles.c.name).where(roles.c.name == bindparam("role"))
 ANY_LANE: Final = select(sessions.c.next_turn, sessions.c.waiting, sessions.c.resumable).where(
     sessions.c.key == bindparam("key")
@@ -135,15 +134,17 @@ def ready() -> None:
 
 
 def leaked() -> None:
-    """After an operation that failed one of the connections never comes back to the pool."""
+    """The connection of an operation that took too long never comes back: there is room for one less from then on."""
     leave, kept = Way.__aexit__, []
 
     async def keeps(
         self: Way, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None:
-            kept.append(asyncio.ensure_future(self._ways.take(LEAKS_WITHIN)))
-        await leave(self, kind, error, trace)
+        try:
+            await leave(self, kind, error, trace)
+        finally:
+            if self._is_dropped:
+                kept.append(asyncio.ensure_future(self._ways._free.acquire()))
 
     Way.__aexit__ = keeps  # type: ignore[method-assign]
 
@@ -152,31 +153,29 @@ PLANTS: Final[Mapping[str, Callable[[], None]]] = {
     plant.__name__: plant for plant in (stuck, swallowed, skipped, stale, unfenced, dropped, clung, ready, leaked)
 } | {"": lambda: None}
 
+CONTROL: Final = "plant/none"
+"""How the names of stages begin that have the faults by which bugs are found, and no bug."""
+
 Find = tuple[str, int, str, Sequence[tuple[str, ...]], frozenset[str]]
-HANGS: Final = frozenset({"hung", "not ready", "lost", "orphaned"})
+ON: Final = ("postgres", 2, "telegram")
 TWICE: Final = frozenset({"repeated", "lost", "disordered"})
 SENT: Final = ("freeze", "sent", "3.0")
-MARKED: Final = ("freeze", "part-marked", "3.0")
-SHOWN: Final = ("freeze", "part-shown", "3.0")
+TAKEN_OVER: Final = ("freeze", "part-marked", "taken")
+UNREACHED: Final = ("partition", "platform", "stall")
 CUT: Final = ("partition", "store", "stall")
+TIMED_OUT: Final = ("slow", "store", "delay500")
 FINDS: Final[Mapping[str, Find]] = {
-    "swallowed": ("postgres", 2, "telegram", [SENT] * 2, HANGS),
-    "skipped": ("postgres", 2, "telegram", [SENT] * 6, TWICE),
-    "stale": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
-    "unfenced": ("postgres", 2, "telegram", [MARKED, SHOWN] * 4, TWICE | HANGS),
+    "swallowed": (*ON, [SENT] * 3, frozenset({"hung"})),
+    "skipped": (*ON, [SENT] * 6, frozenset({"repeated"})),
+    "stale": (*ON, [TAKEN_OVER] * 3, TWICE),
+    "unfenced": (*ON, [TAKEN_OVER] * 3, TWICE | {"not ready", "untrue"}),
     "dropped": ("sqlite", 1, "discord", [("kill",)] * 3, frozenset({"lost"})),
-    "clung": (
-        "postgres",
-        2,
-        "telegram",
-        [("partition", "platform", "stall")] * 2,
-        frozenset({"slow answer", "kept", "lost"}),
-    ),
-    "ready": ("postgres", 2, "telegram", [CUT], frozenset({"untrue"})),
-    "leaked": ("postgres", 2, "telegram", [CUT] * 8, HANGS),
+    "clung": (*ON, [UNREACHED] * 2, frozenset({"kept"})),
+    "ready": (*ON, [CUT] * 2, frozenset({"untrue", "hung"})),
+    "leaked": (*ON, [TIMED_OUT] * 6, frozenset({"hung"})),
 }
-"""Engine, number of nodes, platform, the faults after which it must have come to light at the latest, and first words of
-complaints by which it does."""
+"""Engine, number of nodes, platform, the faults after which it must have come to light at the latest, and first words of the
+complaints that are what this bug does."""
 
 
 def is_found(plant: str, complaints: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.lab.plants import is_found
+from tests.lab.plants import CONTROL, is_found
 
 Row = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ BOUNDS: Final = (
     Bound("a node cut from a platform hands over", "line handed over", 20),
     Bound("work in flight is answered", "line in flight", 35),
     Bound("what was said in an outage is answered", "line outage", 35),
-    Bound("work on a platform's forgotten connections is answered", "line forgotten", 100),
+    Bound("work on a platform's forgotten connections is answered", "line forgotten", 45),
     Bound("a canary is answered where all say that they are ready", "line canary", 10),
     Bound("/readyz tells of the store", "store told", 3),
     Bound("/readyz tells of a lost database file", "file told", 5),
@@ -108,10 +108,16 @@ def table(rows: Sequence[Row]) -> tuple[str, bool]:
     planted = [row for row in rows if row["plant"]]
     if planted:
         names = {row["plant"] for row in planted}
-        found_bugs = {row["plant"] for row in planted if is_found(row["plant"], row["broken"])}
+        found_bugs = {row["plant"] for row in planted if is_found(row["plant"], counted(row))}
         holds &= names == found_bugs
         missed = ", ".join(sorted(names - found_bugs))
-        lines += ["", f"Planted bugs found: {len(found_bugs)} of {len(names)}{f'; not {missed}' if missed else ''}."]
+        controls = [row for row in plain if row["key"].startswith(CONTROL)]
+        broke = sum(bool(counted(row)) for row in controls)
+        lines += [
+            "",
+            f"Planted bugs found: {len(found_bugs)} of {len(names)}{f'; not {missed}' if missed else ''}. "
+            f"Without a bug, {broke} of the {len(controls)} faults by which they are found broke something.",
+        ]
     return "\n".join(lines), holds
 
 

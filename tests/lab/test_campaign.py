@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.lab.campaign import LONG_QUOTA, QUOTA, SHORT_SEEDS, Batch, Campaign, Results, batches, each_kind, planted
-from tests.lab.plants import FINDS, PLANTS
+from tests.lab.plants import CONTROL, FINDS, PLANTS
 from tests.lab.points import POINTS
 from tests.lab.sums import BOUNDS, table
 from tests.lab.trials import HOWS, OUTAGES, SLOWS, STATES, TARGETS
@@ -112,6 +112,23 @@ def test_a_bug_that_was_not_found_breaks_the_table() -> None:
     words, holds = table([ROW, {**planted_row, "broken": []}])
     assert not holds
     assert "0 of 1; not stale" in words
+    assert not table([ROW, {**planted_row, "broken": ["hung: of something else"]}])[1]
+
+
+def test_each_fault_by_which_a_bug_is_found_is_done_without_a_bug_too() -> None:
+    """What would break then would say nothing of the bug."""
+    plain = [batch for batch in planted() if not batch.plant]
+    for batch in planted():
+        same = [
+            one for one in plain if (one.engine, one.nodes, one.platform) == (batch.engine, batch.nodes, batch.platform)
+        ]
+        assert set(batch.trials) <= {kind for one in same for kind in one.trials}
+    assert all(batch.name.startswith(CONTROL) for batch in plain)
+    words, holds = table(
+        [{**ROW, "plant": "stale", "broken": ["repeated: tok1"]}, {**ROW, "key": f"{CONTROL}/0.0 kill"}]
+    )
+    assert holds
+    assert "Without a bug, 0 of the 1 faults" in words
 
 
 def test_of_a_process_that_is_alone_the_time_in_which_it_stood_still_counts_for_nothing() -> None:

@@ -26,7 +26,7 @@ KEPT: Final[dict[str, Any]] = {
     "lease": 1.0,
     "faults": [
         {"node": "one", "what": "store", "begins": 100.0, "ends": 110.0},
-        {"node": "two", "what": "platform", "begins": 200.0, "ends": 240.0},
+        {"node": "two", "what": "platform", "channel": "telegram", "begins": 200.0, "ends": 240.0},
         {"node": "one", "what": "frozen", "begins": 300.0, "ends": 303.0},
     ],
     "looks": [

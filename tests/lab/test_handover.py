@@ -9,11 +9,15 @@ from typing import Any, Final
 
 import pytest
 
+from adapters.discord import settings as discord
+from adapters.slack import settings as slack
+from adapters.telegram import settings as telegram
 from tests.fakes.postgres import Postgres
 from tests.faults.stage import PLATFORMS
 from tests.lab.node import Node
 from tests.lab.proxy import Proxy, Side
 from tests.lab.stage import Lab, lab
+from tests.lab.trials import PLATFORM_TOLD_WITHIN
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -24,6 +28,14 @@ CUTS: Final = [
     pytest.param("telegram", SOON, id="telegram-soon"),
     *(pytest.param(name, LOST, id=name, marks=pytest.mark.soak) for name in PLATFORMS),
 ]
+
+
+def test_a_way_that_went_silent_is_noticed_before_it_must_be_told() -> None:
+    """With nothing said on it: Telegram's poll, Discord's gateway, Slack's socket, at which is looked four times in that time."""
+    noticed = [telegram.Waits().poll + telegram.Waits().margin, discord.Waits().quiet, 1.25 * slack.Pace().silent]
+    assert max(noticed).total_seconds() < PLATFORM_TOLD_WITHIN
+    assert 2 * discord.Waits().urge < discord.Waits().quiet
+    assert 2 * slack.Pace().ping < slack.Pace().silent
 
 
 def stalled(way: Proxy) -> None:
@@ -87,15 +99,14 @@ async def test_a_node_cut_from_a_platform_hands_over_and_nothing_is_lost_or_repe
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("how", [stalled, cut])
 @pytest.mark.parametrize("platform", PLATFORMS)
 async def test_the_roles_go_where_the_platform_answers_however_often_that_changes(
-    postgres: Postgres, tmp_path: Path, platform: str, how: Callable[[Proxy], None], tell: Callable[[str], None]
+    postgres: Postgres, tmp_path: Path, platform: str, tell: Callable[[str], None]
 ) -> None:
-    async with lab(tmp_path, postgres, platform=platform) as on:
+    async with lab(tmp_path, postgres, platform=platform, lost=SOON) as on:
         await begun(on)
         room, took = on.rig.rooms().direct, []
-        for _ in range(3):
+        for how in (stalled, cut, stalled):
             owner = await on.owner(f"courier:{platform}")
             how(owner.platform)
             took.append(await on.answered(room))
@@ -112,27 +123,27 @@ async def test_a_platform_that_is_away_for_all_makes_nobody_flap(
     postgres: Postgres, tmp_path: Path, platform: str
 ) -> None:
     """Each goes on trying, and who had the roles has them still, also when all is well again."""
-    async with lab(tmp_path, postgres, platform=platform) as on:
+    async with lab(tmp_path, postgres, platform=platform, lost=SOON) as on:
         owner, before = await begun(on), await roles(on)
         for node in on.nodes:
             stalled(node.platform)
         token = await on.say(on.rig.rooms().direct)
         await until_not_ready(owner)
-        await asyncio.sleep(2 * LOST)
+        await asyncio.sleep(2 * SOON)
         assert await roles(on) == before
         for node in on.nodes:
             node.platform.lift()
         await on.until_shown(on.rig.rooms().direct, token)
         for node in on.nodes:
             await node.until_ready()
-        await asyncio.sleep(LOST)
+        await asyncio.sleep(SOON)
         assert await roles(on) == before
         await on.judged()
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("platform", PLATFORMS)
-async def test_alone_it_says_the_truth_and_goes_on_trying(postgres: Postgres, tmp_path: Path, platform: str) -> None:
+async def test_alone_it_says_the_truth_and_goes_on_trying(tmp_path: Path, platform: str) -> None:
     async with lab(tmp_path, None, platform=platform) as on:
         for node in on.nodes:
             await node.until_ready()

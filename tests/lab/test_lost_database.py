@@ -91,6 +91,7 @@ async def test_a_lost_database_is_told_and_nothing_more_is_taken_in(
     tell(f"{loss.__name__}: told within {took:.1f} s")
 
 
+@pytest.mark.soak  # the campaign's outage "unlink" does the same, with work in flight
 async def test_a_database_that_comes_back_is_worked_with_again(tmp_path: Path) -> None:
     async with lab(tmp_path, None) as on:
         (node,) = on.nodes

@@ -26,12 +26,15 @@ from tests.lab.watch import CANARY_WITHIN, IDLE_WITHIN, IN_FLIGHT_WITHIN, Line, 
 ROOMS: Final = 6
 LENGTHS: Final = (0.5, 1.2, 3.0)
 """How long a process is frozen, in leases."""
+TAKEN: Final = "taken"
+"""In their place: until other nodes have answered what it had begun. Whatever it does after that, it does too late."""
+TAKEN_WITHIN: Final = 40.0  # seconds
 TARGETS: Final = ("store", "platform", "both", "notices")
 HOWS: Final = ("stall", "cut")
 SLOWS: Final = ("lose", "deaf", "dumb", "delay10", "delay100", "delay500", "drip")
 FORGOTTEN: Final = ("lose", "deaf", "dumb")
-FORGOTTEN_WITHIN: Final = 100.0
-"""Seconds. Source: two heartbeats of Discord's gateway, each 41.25 s; Telegram's long poll takes 30."""
+FORGOTTEN_WITHIN: Final = 45.0
+"""Seconds: a connection that went silent is noticed within 20, and a send on another one within 25."""
 OUTAGES: Final = ("stop", "crash", "cut", "stall", "lose")
 STATES: Final = (
     "well",
@@ -109,9 +112,10 @@ class Trial:
 # ------------------------------------------------------------------------------------------------------------ freezes
 
 
-async def freeze(trial: Trial, point: str, leases: float) -> Figures:
+async def freeze(trial: Trial, point: str, length: str) -> Figures:
     """The node with the roles stops at a point, and goes on later."""
     rooms, node = trial.rooms(), await trial.owner()
+    leases = 0.0 if length == TAKEN else float(length)
     if point == SENT:
         lines = await _with_sends_in_flight(trial, node, rooms[:4])
     else:
@@ -121,6 +125,9 @@ async def freeze(trial: Trial, point: str, leases: float) -> Figures:
     fault, began = trial.watch.fault(node, "frozen"), time.monotonic()
     is_alone = len(trial.on.nodes) == 1
     lines.append(await trial.idle(rooms[4], IDLE_WITHIN + is_alone * leases * trial.lease))
+    if length == TAKEN:
+        await trial.on.until_missed(node)
+        await trial.watch.until_seen(lines, TAKEN_WITHIN)
     await asyncio.sleep(max(0.0, began + leases * trial.lease - time.monotonic()))
     node.thaw()
     fault["ends"] = thawed = time.monotonic()
@@ -305,9 +312,9 @@ async def kill(trial: Trial) -> Figures:
     rooms, node = trial.rooms(), await trial.owner()
     lines = [*await trial.in_flight(rooms[:2])]
     await asyncio.sleep(trial.chance.uniform(0, 0.6))
+    trial.watch.fault(node, "dead")
     node.kill()
     await node.ended()
-    trial.watch.fault(node, "dead")
     if len(trial.on.nodes) > 1:
         lines.append(await trial.watch.write(rooms[2], "killed", IDLE_WITHIN - 1))
         await trial.watch.until_seen(lines[-1:], IDLE_WITHIN)
@@ -367,12 +374,11 @@ class Kind:
 
     async def run(self, trial: Trial) -> Figures:
         """Do it. Errors: AssertionError when something did not come."""
-        if self.sort == "freeze":
-            return await freeze(trial, self.words[0], float(self.words[1]))
         return await ACTS[self.sort](trial, *self.words)
 
 
 ACTS: Final[Mapping[str, Callable[..., Awaitable[Figures]]]] = {
+    "freeze": freeze,
     "partition": partition,
     "slow": slow,
     "outage": outage,

@@ -76,7 +76,13 @@ class Watch:
 
     def fault(self, node: Node, what: str) -> dict[str, Any]:
         """It begins now, and ends where its `ends` is set."""
-        fault = {"node": node.name, "what": what, "begins": time.monotonic(), "ends": None}
+        fault = {
+            "node": node.name,
+            "what": what,
+            "channel": self.on.rig.channel,
+            "begins": time.monotonic(),
+            "ends": None,
+        }
         self.faults.append(fault)
         return fault
 

@@ -62,7 +62,7 @@ class Running:
         return urlsplit(self.url).netloc
 
     async def add(self, name: str, role: Role) -> None:
-        if role is not Role.OWNER:  # there is one from the start
+        if name not in {row["name"] for row in await self.api.people()}:  # an owner is there from the start
             await self.api.add_person(name, role.word)
         self.tokens[name] = (await self.api.link(name))["path"].removeprefix("/link/")
         self.ways[name] = {"Cookie": f"{self.cookie}={self.tokens[name]}"}

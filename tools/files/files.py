@@ -25,6 +25,7 @@ from runtime.contract import (
 )
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.markup.moments import several
+from runtime.text.words import marked
 from runtime.workspace import safe_fs
 from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
@@ -163,7 +164,7 @@ def _write_card(arguments: Mapping[str, Json], context: CardContext) -> list[Car
     if not (isinstance(path, str) and isinstance(content, str)):
         return []
     said, before = _there(context.workspace, path)
-    same = "already says exactly this" if before == content else said
+    same = marked("already says exactly this") if before == content else said
     text = CardText("content", LINES_SHOWN) if before is None else CardChange("content", before)
     return [CardValue("path", same), text]
 
@@ -175,14 +176,15 @@ def _there(workspace: Path, path: str) -> tuple[str, str | None]:
             found = os.fstat(file)
             data = os.pread(file, COMPARED_MAX_BYTES + 1, 0) if stat.S_ISREG(found.st_mode) else b"\0"
     except ToolFailed as error:
-        return "new" if isinstance(error.__cause__, FileNotFoundError) else "", None
+        return marked("new") if isinstance(error.__cause__, FileNotFoundError) else "", None
     size = several(found.st_size, "byte") if found.st_size < 1000 else f"{found.st_size / 1000:,.1f} KB"
+    replaces = marked("replaces {size}").format(size=size)
     if len(data) > COMPARED_MAX_BYTES or b"\0" in data:
-        return f"replaces {size}", None
+        return replaces, None
     try:
-        return f"replaces {size}", data.decode()
+        return replaces, data.decode()
     except UnicodeDecodeError:
-        return f"replaces {size}", None
+        return replaces, None
 
 
 @tool(effect=Effect.WRITE, card=_write_card, undo=UNDO, flow=WRITING)

@@ -1,7 +1,7 @@
 """One shard's connection to the gateway: kept, resumed where it can be, begun anew where not, and watched.
 
 CONNECTING -READY-> CONNECTED -dropped, told to reconnect-> RECONNECTING -RESUMED, READY-> CONNECTED
-                        |  silent for longer than a heartbeat: DEAF, and then as dropped
+                        |  silent though it was asked for a sign of life: DEAF, and then as dropped
                         |  closed with a fatal code: REFUSED, tried again now and then
 """
 
@@ -11,6 +11,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, NoReturn
@@ -42,6 +43,7 @@ INTENTS: Final = discord.Intents(
 STAYING: Final = 4000  # closes a socket whose session can be resumed
 RESUME_TRIES: Final = 3
 HEART: Final = 1.0  # seconds for a heartbeat on its way
+LIBRARY_PATIENCE: Final = 140.0  # seconds of silence until the library ends a socket: ours comes first
 UNWELL: Final = (discord.HTTPException, discord.RateLimited, discord.ConnectionClosed, aiohttp.ClientError, OSError)
 """What ends a connection and not the account. A time-out is an OSError too."""
 
@@ -89,7 +91,7 @@ class Line(discord.Client):
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
             guild_ready_timeout=0.0,
-            heartbeat_timeout=2 * settings.waits.quiet.total_seconds(),  # ours comes first
+            heartbeat_timeout=LIBRARY_PATIENCE,
             enable_debug_events=True,  # so that each frame is told
         )
         for event in READ_HERE:
@@ -101,10 +103,12 @@ class Line(discord.Client):
         self._turn = turn
         self._session: Session | None = None
         self._failures = 0
+        self._heard = 0.0  # when the last frame came, by the loop's clock
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Take what the library tells. Only the frames themselves are of use; in the order they came, none in a task."""
         if event == "socket_raw_receive":
+            self._heard = asyncio.get_running_loop().time()
             self._hear(args[0])
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
@@ -114,9 +118,11 @@ class Line(discord.Client):
         """Be connected, until cancelled."""
         await self._async_setup_hook()
         try:
-            while True:
-                wait = await self._connected()
-                await asyncio.sleep(wait.total_seconds())
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._urge())
+                while True:
+                    wait = await self._connected()
+                    await asyncio.sleep(wait.total_seconds())
         finally:
             await self.close()
             await self._stop_hearts()
@@ -181,6 +187,20 @@ class Line(discord.Client):
             raise refused or error from error
         finally:
             self._remember(socket)
+
+    async def _urge(self) -> NoReturn:
+        """Ask for a sign of life whenever nothing came for a while; whoever listens notices when none comes then."""
+        urge, loop = self._settings.waits.urge.total_seconds(), asyncio.get_running_loop()
+        asked = 0.0
+        while True:
+            if (rest := max(self._heard, asked) + urge - loop.time()) > 0:
+                await asyncio.sleep(rest)
+                continue
+            asked = loop.time()
+            if self.ws and self.ws.open and (heart := self.ws._keep_alive):
+                with suppress(*UNWELL):
+                    async with asyncio.timeout(urge):
+                        await self.ws.send_heartbeat(heart.beat())
 
     async def _frame(self, socket: DiscordWebSocket) -> None:
         """Take one frame. What the library cannot read is no reason to lose the connection, nor for a warning: `hear` was

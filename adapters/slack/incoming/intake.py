@@ -193,7 +193,7 @@ class Intake:
         """Time it was said, by our clock and never in the future; our time now if Slack does not tell it."""
         now, at = self._now(), said_at(body)
         try:
-            return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
+            return now if at is None else min(now, self._web.clock.ours(datetime.fromtimestamp(at, UTC)))
         except (OverflowError, ValueError, OSError):  # no time that there is
             return now
 

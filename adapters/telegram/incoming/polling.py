@@ -28,7 +28,7 @@ log = structlog.get_logger("telegram")
 ALLOWED: Final = ("message", "edited_message", "callback_query", "message_reaction", "my_chat_member")
 """Updates we ask for, by name: without, reactions would not come, and what we do not read would."""
 SIBLING: Final = timedelta(minutes=1)
-"""How long another process of ours may go on with a poll that it began: twice the longest one."""
+"""How long another process of ours may go on with a poll that it began: far longer than one lasts."""
 UPDATE_TRIES: Final = 3
 """How often an update is handed in that makes our own code fail: then it is left out, for the sake of all others."""
 

@@ -57,7 +57,7 @@ class Page {
     this.live = new Live();
     this.files = new FilesPanel();
     this.rooms = new Rooms({ mayWrite: me.may_write, onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
-    this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
+    this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged(), choose: () => byId("file-input").click() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
@@ -85,11 +85,13 @@ class Page {
     if (wanted === NEW) this.#toNew();
     const known = wanted === NEW ? null : (roomInAddress() ?? this.outbox.room);
     if (known) this.open(known, { focus: wide.matches });
+    const ours = location.hash;
     await this.rooms.load(known, early.rooms);
+    const led = location.hash === ours ? wanted : location.hash; // somebody may be quicker than the list
     if (this.#room) this.rooms.draw(this.#room);
-    else this.open(this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    else this.open(roomInAddress() ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
     this.#title();
-    if (isInbox(wanted)) this.#toInbox(wanted);
+    if (isInbox(led)) this.#toInbox(led);
     await painted();
     this.outbox.listen();
     this.outbox.run();
@@ -98,6 +100,7 @@ class Page {
     LATER.forEach(part);
     await this.#withInbox();
     this.notifications.load();
+    (await part("zone")).tellZone(this.#me.identity);
   }
 
   // ---- conversations
@@ -692,14 +695,15 @@ class Page {
 
   #saveDraft() {
     if (!this.#room) return;
-    const draft = { text: text.value, files: this.attachments.ready, replaces: this.rewriting.id };
-    storage.set(this.#draftKey, draft.text || draft.files.length ? draft : null);
+    const { ready: files, missing } = this.attachments;
+    const draft = { text: text.value, files, missing, replaces: this.rewriting.id };
+    storage.set(this.#draftKey, draft.text || files.length || missing.length ? draft : null);
   }
 
   #loadDraft() {
     const draft = storage.get(this.#draftKey, { text: "", files: [] });
     text.value = draft.text;
-    this.attachments.restore(draft.files);
+    this.attachments.restore(draft.files, draft.missing);
     this.rewriting.set(draft.replaces ?? null);
   }
 

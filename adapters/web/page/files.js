@@ -11,11 +11,13 @@ export class Attachments {
   #items = [];
   #limit;
   #changed;
+  #choose;
 
-  /** `limit` is in bytes a file. */
-  constructor({ limit, onChange }) {
+  /** `limit` is in bytes a file; `choose` has the person choose files. */
+  constructor({ limit, onChange, choose }) {
     this.#limit = limit;
     this.#changed = onChange;
+    this.#choose = choose;
   }
 
   get uploading() {
@@ -31,9 +33,25 @@ export class Attachments {
     return this.#items.filter((item) => item.state === "ready").map((item) => item.file);
   }
 
-  restore(files) {
-    this.#items = files.map((file) => ({ key: newId(), name: file.name, size: file.size, state: "ready", file }));
+  /** Those that aren't there, and why: a draft keeps their names, since the browser keeps no files. */
+  get missing() {
+    return this.#items.filter((item) => item.state !== "ready").map(({ name, size, error }) => ({ name, size, error: error || words.uploadCut }));
+  }
+
+  restore(files, missing = []) {
+    const ready = files.map((file) => ({ key: newId(), name: file.name, size: file.size, state: "ready", file }));
+    this.#items = [...ready, ...missing.map((one) => this.#gone(one))];
     this.#draw();
+  }
+
+  /** One that didn't get there before the page was opened anew: to try again, the person chooses it once more. */
+  #gone(one) {
+    const item = { ...one, key: newId(), state: "failed" };
+    item.again = () => {
+      this.#remove(item);
+      this.#choose();
+    };
+    return item;
   }
 
   clear() {

@@ -34,8 +34,5 @@ export function offerUndo(sentence, wait, undo) {
   element.querySelector("button").focus({ preventScroll: true });
 }
 
-/** Take back what the line tells of, by a key. False where there is none. */
-export function takeBack() {
-  shown?.undo();
-  return shown !== null;
-}
+/** Take back what the line tells of, by a key; nothing where there is none. */
+export const takeBack = () => shown?.undo();

@@ -3,7 +3,12 @@
 
 import { count, language, languages, locale, many, t } from "./language.js";
 
-const seconds = (number) => `${number.toLocaleString(locale, { maximumFractionDigits: number < 1 ? 2 : number < 60 ? 1 : 0 })} s`;
+const seconds = (number) => {
+  if (number < 60) return `${number.toLocaleString(locale, { maximumFractionDigits: number < 1 ? 2 : 1 })} s`;
+  const whole = Math.round(number);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
 
 export const words = {
   // conversations

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 FROM_INPUT: Final = "-"
 NOT_ON_THE_LINE: Final = (
-    "{name} is a secret, and others on this machine can read command lines. Give - as its value and pipe it in, "
+    "{name} is a secret, or may hold one, and others on this machine can read command lines. Give - as its value and pipe it in, "
     "or better seal it: signalbox secrets set"
 )
 AT_NEXT_START: Final = "No Signalbox runs: the next start takes it over."
+NOT_HEARD: Final = (
+    "{file} is saved, but the running process didn't say that it took it over: {why} Run: signalbox reload"
+)
 UNDONE: Final = "The settings were not taken over, so the file is as it was: {why}"
 
 
@@ -68,10 +71,13 @@ async def _written(api: OperatorApi, edit: CommandEdit) -> str:
         raise
     if not noted["is_at_work"]:
         return AT_NEXT_START
+    from bot.operator.client import Gone
     from runtime.http.errors import Refusal
 
     try:
         return _taken(await api.reload())
+    except Gone as error:
+        raise ConfigError(NOT_HEARD.format(file=edit.text.path, why=error)) from error
     except Refusal as refusal:
         await asyncio.to_thread(replace_file, edit.text.place, digest, edit.text.text)
         await api.settings_edited({"names": edit.name, "undone": "they were not taken over"})

@@ -85,7 +85,11 @@ def list_(
     if as_json:
         show_json(flows)
     else:
-        show_rows([_flow(one) for one in flows], FLOW_COLUMNS, empty="There are no workflows. Add one in workflows/.")
+        show_rows(
+            [_flow(one) for one in flows],
+            FLOW_COLUMNS,
+            empty="There are no workflows. Add one in workflows/ beside the settings file.",
+        )
 
 
 @commands.command()

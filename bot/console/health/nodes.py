@@ -27,13 +27,15 @@ LAST_NODE: Final = marked("It's the only one: nothing is answered until the next
 REMOVE_ASKED: Final = marked("Remove {name}? Do so only if it doesn't come back. Its work goes on elsewhere at once.")
 
 
-def nodes_part(rows: list[View]) -> Iterator[Html]:
+def nodes_part(rows: list[View], *, is_owner: bool) -> Iterator[Html]:
+    """Buttons are for owners: whoever drains the last node ends what only somebody at its machine can start again."""
     yield tag("h2", say("Nodes"))
     live = [row for row in rows if row["state"] in ("live", "draining")]
     differs = sorted({name for row in live for name in row["differs"]})
     if differs:
         yield tag("p", say(DIFFERENT, names=listed(differs)), class_="now bad")
-    yield table(say("Nodes"), NODE_HEADS, [_cells(row, is_last=len(live) == 1) for row in rows])
+    heads = NODE_HEADS if is_owner else NODE_HEADS[:-1]
+    yield table(say("Nodes"), heads, [_cells(row, is_last=len(live) == 1)[: len(heads)] for row in rows])
 
 
 def _cells(row: View, *, is_last: bool) -> list[Html]:

@@ -15,7 +15,7 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from bot.telemetry.ring import LEVELS
-from runtime.contract import Level
+from runtime.contract import Level, Role
 from runtime.text.glyphs import legible
 from runtime.text.words import count, listed, marked, say, say_many
 
@@ -52,7 +52,7 @@ async def health(_request: web.Request, do: Operations) -> Html:
             data_meanwhile=say(DOCTOR_LOOKS),
         ),
         *_findings(told["findings"]),
-        *nodes_part(members),
+        *nodes_part(members, is_owner=do.actor.person.role is Role.OWNER),
         tag("h2", say("Support bundle")),
         tag("p", say(BUNDLE_WORDS)),
         tag("p", tag("a", say("Download a support bundle"), href="/console/support.zip", download=True)),

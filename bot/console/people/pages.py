@@ -120,7 +120,7 @@ def stranger(row: View) -> Html:
 def _known(rows: list[View]) -> Html:
     lines = (
         (
-            tag("a", row["name"], href=place_of(row["name"])),
+            tag("div", tag("a", row["name"], href=place_of(row["name"])), _wish(row)),
             badge(row["role"]),
             ", ".join(row["identities"]),
             say("yes") if row["linked"] else say("no"),
@@ -128,6 +128,13 @@ def _known(rows: list[View]) -> Html:
         for row in rows
     )
     return table(say("People"), PEOPLE_HEADS, lines)
+
+
+def _wish(row: View) -> Html | None:
+    """The wish to be forgotten, with its time."""
+    if not row["asked_to_go"]:
+        return None
+    return tag("p", *filled(say("Asks to be forgotten, {time}."), time=moment(row["asked_to_go"])), class_="faint")
 
 
 def role_option(role: Role, *, chosen: str = "") -> Html:

@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table
 from bot.console.people.pages import PEOPLE_PLACE, choice, place_of, role_option
-from bot.operator.access.forgetting import ASKED_KIND, ASKED_LOOKED_AT, OUTSIDE
+from bot.operator.access.forgetting import OUTSIDE
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.people import NOBODY_NAMED
@@ -32,6 +32,9 @@ LINK_WORDS: Final = marked(
     "A new link signs a browser in as {name}, such as that of their phone. Their old link stops working."
 )
 SIGN_OUT_WORDS: Final = marked("Everywhere at once: their link stops working, and pages that are open close.")
+ROLE_WORDS: Final = marked(
+    "A viewer reads, a user asks, an operator also approves and lets people in, an owner also manages people and settings."
+)
 MERGE_WORDS: Final = marked(
     "For two accounts of one human, such as Slack and this page. You see first what will happen."
 )
@@ -58,7 +61,7 @@ async def person(request: web.Request, do: Operations) -> Html:
         about,
         tag("h2", say("Signed in")),
         _sessions(row, await do.sessions(name), is_owner=is_owner),
-        *(_changes(row, others, await _asked(do, name)) if is_owner else ()),
+        *(_changes(row, others) if is_owner else ()),
     )
 
 
@@ -92,13 +95,7 @@ def _end_session(name: str, one: View) -> Html:
     )
 
 
-async def _asked(do: Operations, name: str) -> str | None:
-    """Time at which they asked to be forgotten, if they did."""
-    rows = await do.audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-    return next((row["at"] for row in rows if row["about"] == name), None)
-
-
-def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:
+def _changes(row: View, others: list[View]) -> list[Html]:
     name = row["name"]
     roles = (role_option(role, chosen=row["role"]) for role in Role)
     new = tag("input", **_field("new", say("New name")), maxlength=NAME_CHARS, required=True)
@@ -106,7 +103,7 @@ def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:
         tag("h2", say("Change")),
         _part(
             say("Role"),
-            None,
+            say(ROLE_WORDS),
             _change(name, "role", say("Set the role"), tag("select", *roles, **_field("role", say("Role")))),
         ),
         _part(say("Name"), None, _change(name, "rename", say("Rename"), new, then=f"{PEOPLE_PLACE}/{{name}}")),
@@ -127,7 +124,7 @@ def _changes(row: View, others: list[View], asked_at: str | None) -> list[Html]:
             say(EXPORT_WORDS),
             tag("a", say("Download all about {name}", name=name), href=f"{place_of(name)}/data.zip", download=True),
         ),
-        *_endings(name, asked_at),
+        *_endings(name, row["asked_to_go"]),
     ]
 
 
@@ -182,6 +179,10 @@ def _merge_form(name: str, others: list[View]) -> Html:
     )
 
 
+def _merge_place(name: str, into: str) -> str:
+    return f"{place_of(name)}/merge?into={quote(into, safe='')}"
+
+
 async def merge(request: web.Request, do: Operations) -> Html:
     """The list of what will happen, and the button that does it."""
     name, into = request.match_info["id"], request.query.get("into", "")
@@ -193,6 +194,14 @@ async def merge(request: web.Request, do: Operations) -> Html:
         title,
         PEOPLE_PLACE,
         tag("p", tag("a", say("Back to {name}", name=name), href=place_of(name))),
+        tag(
+            "p",
+            tag(
+                "a",
+                say("The other way round: merge {name} into {into}", name=into, into=name),
+                href=_merge_place(into, name),
+            ),
+        ),
         tag("h2", say("What becomes {into}'s", into=into)),
         tag("ul", *moved) if moved else nothing(say("Nothing: {name} has done nothing here yet.", name=name)),
         tag("h2", say("What else happens")),

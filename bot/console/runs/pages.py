@@ -12,6 +12,7 @@ from bot.console import children_page, pieces, trace_page
 from bot.console.health.pages import log_link
 from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
+from bot.console.runs.called import called
 from bot.console.runs.timeline import dollars, lasting, timeline
 from bot.console.work.workflows_page import around_run
 from bot.operator.api import ROOT
@@ -43,7 +44,7 @@ async def runs(request: web.Request, do: Operations) -> Html:
             pieces.run_link(row),
             badge(row["state"]),
             row["requester"],
-            pieces.words(row),
+            pieces.cut(called(row)),
             str(row["iterations"]),
             where(row),
         )
@@ -75,6 +76,8 @@ def _turns(run: View) -> Html:
     if run["can_repeat"]:
         return _button(run, "again", say("Run again"), say("Do this work once more? Its report is posted again."))
     then = tag("a", say("See that run."), href=_place(run["then"])) if run["then"] else None
+    if run["conversation"] and not then:
+        then = tag("a", say("Open the conversation"), href=run["conversation"])
     words = say("It can't be run again here. {why}", why=retold(run["why_not_again"]))
     return tag("p", words, " " if then else None, then, class_="faint")
 
@@ -112,7 +115,7 @@ def _facts(run: View) -> Html:
             (say("State"), badge(run["state"])),
             (say("Agent"), legible(run["agent"])),
             (say("Asked by"), run["requester"] or "-"),
-            (say("Room"), where(run)),
+            (say("Room"), tag("a", where(run), href=run["conversation"]) if run["conversation"] else where(run)),
             *_began(run),
             (say("Started"), moment(run["started_at"])),
             (say("Ended"), moment(run["ended_at"])),

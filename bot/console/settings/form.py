@@ -66,8 +66,9 @@ def confirmation(told: View) -> Iterator[Html]:
             "p",
             tag(
                 "a",
-                say("Or sign in again at {provider}", provider=told["provider"]),
+                say("Or sign in again at {provider}, in a new tab", provider=told["provider"]),
                 href=f"/sign-in?again=1&next={back}",
+                target="_blank",
             ),
         )
         if told["provider"]

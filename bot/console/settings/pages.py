@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -113,8 +112,16 @@ def _areas(told: View, is_owner: bool, *, is_open: bool) -> Iterator[Html]:
         rows = [row for row in told["rows"] if row["area"] == area]
         if rows:
             yield tag("h2", say(area))
-            for name, some in groupby(sorted(rows, key=lambda row: row["order"]), key=lambda row: str(row["table"])):
-                yield _table(name, list(some), is_owner, is_open=is_open)
+            for name, some in _by_table(rows).items():
+                yield _table(name, some, is_owner, is_open=is_open)
+
+
+def _by_table(rows: Sequence[View]) -> Mapping[str, Sequence[View]]:
+    """Settings by their tables, each once, also one with a table in the midst of its settings."""
+    found: dict[str, list[View]] = {}
+    for row in sorted(rows, key=lambda row: row["order"]):
+        found.setdefault(str(row["table"]), []).append(row)
+    return found
 
 
 def _table(name: str, rows: Sequence[View], is_owner: bool, *, is_open: bool) -> Html:

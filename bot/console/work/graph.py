@@ -18,7 +18,7 @@ GAP_ACROSS: Final = 46
 GAP_DOWN: Final = 18
 GRAPH_MARGIN: Final = 6
 NAME_CHARS: Final = 18
-ABOUT_CHARS: Final = 26
+ABOUT_CHARS: Final = 24
 UNKNOWN_STATE: Final = "pending"
 """How a step of a workflow looks that was not begun."""
 

@@ -31,7 +31,9 @@ BEGUN_HEADS: Final = (
     marked("Room"),
 )
 STEP_HEADS: Final = (marked("Step"), marked("Kind"), marked("State"), marked("Result"))
-HOW_TO_ADD: Final = marked("There are no workflows. Add one as a file in workflows/ beside the settings.")
+HOW_TO_ADD: Final = marked(
+    "There are no workflows. Add one as a file in workflows/ beside the settings file; without a settings file that folder isn't read."
+)
 RESULT_SHOWN: Final = 4_000
 """Characters of a step's result; the page of its run has all of it."""
 AT_AN_END: Final = ("failed", "stopped")
@@ -112,8 +114,8 @@ def _forms(row: View) -> Html | None:
         return _form(
             row,
             "cancel",
-            say("Cancel"),
-            say("Cancel the workflow {name}? What its steps did stays done.", name=row["name"]),
+            say("Stop"),
+            say("Stop the workflow {name}? What its steps did stays done.", name=row["name"]),
         )
     if row["state"] in AT_AN_END and row["steps"]:
         return _form(row, "resume", say("Resume"), say("Go on with {name} where it stopped?", name=row["name"]))

@@ -21,7 +21,7 @@ from runtime.errors import StoreError
 from runtime.store.schema import CONTRACTS, REVISION
 from runtime.store.sql.full_text import trigram_statements
 from runtime.store.sql.sqlite import explain
-from runtime.store.upgrade import CONTRACTS_MADE, CURRENT
+from runtime.store.upgrade import CONTRACTS_MADE, CURRENT, NOT_OURS
 from runtime.store.window import is_newer
 
 LONGEST_LOOK: Final = timedelta(seconds=15)  # for the check of all pages; a large database is not read to its end
@@ -211,6 +211,9 @@ async def _of_server_revision(connection: Any) -> Finding:
     revision, made = await _server_revision(connection), []
     if await connection.fetchval("SELECT to_regclass('schema_contracts')"):
         made = [row[0] for row in await connection.fetch(CONTRACTS_MADE)]
+    elif revision and is_newer(revision):
+        why = "Signalbox would write into what isn't its own, so it doesn't start."
+        return fault("store.revision", NOT_OURS.format(revision=revision), why, "name a database of its own")
     return _of_revision(revision, server=True, contracts=made)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, TypeVar
 
+from bot.operator.access.wishes import wishes_of
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
@@ -23,9 +25,6 @@ from runtime.text.words import listed, marked, say
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50
-ASKED_KIND: Final = "forgetting asked"
-ASKED_LOOKED_AT: Final = 200
-"""Rows of the audit in which a wish to be forgotten is looked for."""
 OUTSIDE: Final = (
     marked("messages on the chat platforms: delete them there"),
     marked("backups made so far: a restore leaves this person out, but their files still have them"),
@@ -38,6 +37,9 @@ OUTSIDE: Final = (
 UNANSWERED: Final = marked(
     "Nobody may answer these questions now: {ids}. Name other approvers, or stop the work that asks."
 )
+
+
+When = TypeVar("When", datetime, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,9 @@ class ForgetOperations:
             done(Unmoved.LAST_OWNER, name)
 
     async def asked_at(self, name: str) -> str | None:
-        """Time at which they asked for it themselves, if they did."""
-        rows = await self.context.store.audit.newest_audit(ASKED_KIND, limit=ASKED_LOOKED_AT)
-        return next((moment_of(row.at) for row in rows if row.subject == name), None)
+        """Time at which they asked for it themselves, if they did and still want it; not another one who was called so."""
+        known = await self.context.store.people.person_named(name)
+        return moment_of((await wishes_of(self.context)).standing(known.identities if known else ()))
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""
@@ -140,7 +142,8 @@ class ForgetOperations:
         return {"rows": [{**row} for row in page.rows], "after": page.after and [*page.after]}
 
     async def _known(self, name: str) -> Needles:
-        if (needles := await self.context.store.forgettings.needles(name)) is None:
+        needles = await self.context.store.forgettings.needles(name)
+        if needles is None or (self.own and needles.person != self.actor.person.id):
             raise Refusal(404, say(NOBODY_NAMED, name=name))
         return needles
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named
 from bot.operator.lookups.posted import posted_view
 from bot.operator.lookups.run_turns import OPEN_STATES, repeat_of
@@ -45,8 +46,14 @@ class RunsApi(PartialApi):
             "can_repeat": again.occurrence is not None,
             "why_not_again": again.why,
             "then": again.then,
+            "conversation": self._conversation(row),
             **await self._origin(row.id),
         }
+
+    def _conversation(self, row: RunRow) -> str:
+        """The place on the page, for whoever asked there; others can't open it."""
+        is_theirs = row.address.channel == CHANNEL and row.requester == self.actor.person.name
+        return f"/#{row.address.room}" if is_theirs else ""
 
     async def _origin(self, run: RunId) -> View:
         """The page of what began it; and the messages in which its answer stands."""

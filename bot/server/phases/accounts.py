@@ -219,7 +219,7 @@ def _reload(
     store = base.store
 
     async def keep(settings: Settings, agents: Mapping[str, Manifest]) -> None:
-        """Have the store know of agents that are about to work here: their digest, and their budgets."""
+        """Have the store know by what this process is about to work: budgets, the digest of its agents, and its settings."""
         if (rules := budget_rules_of(settings)) != store.budgets.rules:
             await store.budgets.begin(rules)
         if lease := base.membership.lease:
@@ -242,5 +242,5 @@ def _reload(
         gate=gate,
         accounts=also_stored(accounts, before),
         schedules=sync,
-        agents=keep,
+        kept=keep,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
+from bot.accounts.status import State
 from bot.doors.a2a.watch import PushWatch
 from bot.node.comparing import compare
 from bot.plugins.packages import is_asked_through_litellm
@@ -89,7 +90,7 @@ def duties_of(
     yield from _browser_telling(base, at)
     if engine.interceptors:
         yield from engine.interceptors.duties()
-    yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
+    yield partial(http.statuses.run, partial(_alert, at, _alerts(base, at, engine)))
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from _watches(base, at, engine)
@@ -198,16 +199,21 @@ def _pusher(base: StorePhase, at: AccountsPhase) -> Pusher:
 
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
     """Alarms that operators get by themselves."""
-    settings, store = base.settings, base.store
-    if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
-        yield BudgetAlarms(
-            store=store.budgets,
-            naming=partial(_name_of, base, at),
-            tell=partial(post_to_operators, base, at, engine),
-            now=store.now,
-        ).run
-    if settings.agents or settings.operators.room:
-        yield AgentAlarms(store=store.lives, tell=partial(post_to_operators, base, at, engine)).run
+    store, tell = base.store, partial(post_to_operators, base, at, engine)
+    yield BudgetAlarms(store=store.budgets, naming=partial(_name_of, base, at), tell=tell, now=store.now).run
+    yield AgentAlarms(store=store.lives, tell=tell, is_wanted=partial(_is_agent_told, at)).run
+
+
+def _is_agent_told(at: AccountsPhase) -> bool:
+    """True while the settings have agents, or a room in which one that is suspended is told."""
+    settings = at.reload.settings
+    return bool(settings.agents or settings.operators.room)
+
+
+async def _alert(at: AccountsPhase, alerts: AccountAlerts, states: Sequence[State]) -> None:
+    """Tell operators of accounts, while they have a room."""
+    if at.reload.settings.operators.room:
+        await alerts.see(states)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -259,10 +265,9 @@ def _scheduler(base: StorePhase) -> Scheduler:
 
 
 def _alerts(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> AccountAlerts:
-    operators = base.settings.operators
     return AccountAlerts(
-        room=lambda: at.lookup.known(operators.room),
-        after=operators.after,
+        room=lambda: at.lookup.known(at.reload.settings.operators.room),
+        after=lambda: at.reload.settings.operators.after,
         told=base.store.operations,
         post=engine.couriers.post,
         take=base.membership.take,

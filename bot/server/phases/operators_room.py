@@ -14,9 +14,10 @@ async def post_to_operators(
     base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, told: str | Content
 ) -> None:
     """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
-    if not base.settings.operators.room:
+    named = at.reload.settings.operators.room
+    if not named:
         return
-    room = at.lookup.known(base.settings.operators.room)
+    room = at.lookup.known(named)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
     content = Content(told) if isinstance(told, str) else told

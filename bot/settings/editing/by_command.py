@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.settings.editing.classes import is_editable, why_shown
-from bot.settings.editing.diffs import unified
+from bot.settings.editing.diffs import holds_secret, unified
 from bot.settings.editing.documents import Put, changed
 from bot.settings.editing.edits import source_against
 from bot.settings.editing.fields import FieldKind, all_fields
@@ -43,10 +43,9 @@ class CommandEdit:
 
 def is_secret_setting(name: str) -> bool:
     """True for a setting whose value belongs on no command line. Errors: ConfigError for one that isn't there."""
-    row = all_fields().get(path_of(name)) if SETTING_NAME.fullmatch(name) else None
-    if row is None:
+    if not SETTING_NAME.fullmatch(name) or path_of(name) not in all_fields():
         raise ConfigError(NO_SETTING.format(name=name))
-    return row.kind is FieldKind.SECRET
+    return holds_secret(name)
 
 
 def edit_by_command(settings: Settings, name: str, given: str | None, mask: Callable[[str], str]) -> CommandEdit:

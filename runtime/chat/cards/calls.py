@@ -15,6 +15,7 @@ from typing import Final
 
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue, Json
 from runtime.text.glyphs import fenced, in_full, plainly, visible
+from runtime.text.retold import retold
 from runtime.text.words import count, marked, say, several
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -111,7 +112,7 @@ def _drawn(parts: Sequence[CardPart], values: Mapping[str, Json]) -> Iterator[tu
 
 def _line(name: str, value: Json, also: str) -> str:
     """The value on a line, or in a block where a line cannot hold it."""
-    beside = f" ({plainly(also)})" if also else ""
+    beside = f" ({plainly(retold(also))})" if also else ""
     if isinstance(value, str):
         text = json.dumps(value, ensure_ascii=False) if _reads_as_json(value) else value
     else:

@@ -187,6 +187,7 @@ OF_PEOPLE: Final = {
     "person forgotten": EventWord("person.forgotten", "A person is being forgotten."),
     "forgetting ended": EventWord("person.gone", "A person was forgotten: nothing of them is left."),
     "forgetting asked": EventWord("person.asked_to_be_forgotten", "Somebody asks to be forgotten; an owner does it."),
+    "forgetting withdrawn": EventWord("person.wants_to_stay", "Somebody no longer asks to be forgotten."),
     "person exported": EventWord("person.exported", "All that is known of a person was exported."),
     "person merged": EventWord("person.merged", "Two entries of one person became one."),
     "role set": EventWord("person.role_set", "A person's role was set."),

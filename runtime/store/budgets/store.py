@@ -44,10 +44,17 @@ class BudgetStore(Base):
         self._budgets.rules = rules
 
     async def begin(self, rules: BudgetRules) -> None:
-        """Obey `rules` from now on. Counters of budgets that are not set are dropped: nobody keeps them right."""
+        """Obey `rules` from now on. Counters of budgets that are not set are dropped: nobody keeps them right.
+
+        Errors: StoreError, and the rules of before hold.
+        """
+        now, before = self.now(), self.rules
         self.obey(rules)
-        now = self.now()
-        await self._driver.write(lambda: _begun(rules, micros(now)))
+        try:
+            await self._driver.write(lambda: _begun(rules, micros(now)))
+        except BaseException:
+            self.obey(before)
+            raise
 
     async def counters(self) -> list[Counter]:
         """Every counter as it is now."""

@@ -84,7 +84,6 @@ def join(
     node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, about: AboutNode, now: datetime
 ) -> Op[Lease]:
     """Errors: StoreError for a program that the database has outgrown since it was opened."""
-    check_contracts(revision for (revision,) in (yield CONTRACTS_MADE, {}))
     if alone:
         for (other,) in (yield OTHER_NODES, {"node": node}):
             yield from bury(other, now)
@@ -107,6 +106,8 @@ def join(
             "left_at": None,
         },
     )
+    # Behind its row: a contract that is just being made holds the table, so the row waits for it, and this look finds it.
+    check_contracts(revision for (revision,) in (yield CONTRACTS_MADE, {}))
     return Lease(node, 1)
 
 

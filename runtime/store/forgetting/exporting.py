@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Executable, Integer, LargeBinary, bindparam, select, tuple_
+from sqlalchemy import Executable, Integer, LargeBinary, bindparam, func, select, tuple_
 
 from runtime.domain.forgetting.person import Forgotten
 from runtime.store.forgetting.pages import ADDED_VALUES, walked_tables, whose
@@ -14,7 +14,7 @@ from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Forgets
 from runtime.store.protocol.memory.forgetting import ExportPage, ForgetRow
 from runtime.store.protocol.operations import RowKey
-from runtime.store.schema import metadata
+from runtime.store.schema import audit, metadata, people
 from runtime.store.sql.driver import Op
 
 EXPORTED_TABLES: Final = ("people", "identities", "signals", *walked_tables(), "audit")
@@ -29,6 +29,13 @@ HIDDEN_COLUMNS: Final = (
     ("browser_sessions", "link"),
 )
 """Columns that open something, or that nobody can read."""
+CALLED_SINCE: Final = (
+    select(func.max(people.c.added_at))
+    .where(people.c.id == bindparam("who"))
+    .union_all(
+        select(func.max(audit.c.at)).where(audit.c.kind == "person renamed", audit.c.subject == bindparam("name"))
+    )
+)
 
 
 @cache
@@ -50,12 +57,13 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int, *,
         rows = yield first, given
     else:
         rows = yield further, given | {f"k_{name}": one for name, one in zip(keys, after, strict=True)}
+    since = (yield from _called_since(who)) if own and table == audit.name else 0
     found: list[dict[str, Any]] = []
     last: RowKey | None = None
     for row in rows:
         values = dict(zip((one.name for one in columns), row[ADDED_VALUES:], strict=True))
         last = tuple(values[name] for name in keys)
-        if _is_about(table, row, values, who, own=own):
+        if _is_about(table, row, values, who, own=own, since=since):
             shown = {
                 one.name: values[one.name]
                 for one in columns
@@ -65,7 +73,15 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int, *,
     return ExportPage(found, last)
 
 
-def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: Forgotten, *, own: bool) -> bool:
+def _called_since(who: Forgotten) -> Op[int]:
+    """Time since which their name is theirs: before, rows of the audit with it are of somebody who was called so."""
+    rows = yield CALLED_SINCE, {"who": who.needles.person, "name": who.needles.name}
+    return max(at or 0 for (at,) in rows)
+
+
+def _is_about(
+    table: str, row: tuple[Any, ...], values: dict[str, Any], who: Forgotten, *, own: bool, since: int
+) -> bool:
     texts = {name: values[name] for name, one in TEXT_COLUMNS[table].items() if one.forgets is not Forgets.NONE}
     requester, room, own_room, _ = row[:ADDED_VALUES]
     if table == "people":
@@ -74,5 +90,6 @@ def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: For
     if is_theirs(table, read, who):
         return True
     if own:
-        return table == "audit" and bool({values["actor"], values["subject"]} & {who.needles.name, *who.needles.ids})
+        named = {values["actor"], values["subject"]} if table == audit.name else set()
+        return bool(named & {*who.needles.ids}) or (who.needles.name in named and values["at"] >= since)
     return any(text and who.without(text) != text for text in texts.values())

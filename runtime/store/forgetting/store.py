@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from runtime.contract import Address
@@ -116,7 +117,8 @@ class ForgettingStore(Base):
     async def export_page(
         self, table: str, after: RowKey | None, needles: Needles, *, limit: int, own: bool = False
     ) -> ExportPage:
-        who = Forgotten(needles, MARK_PREFIX)
+        # A name is anybody's who takes it, on a platform or after somebody was removed: by it nobody reads others' words.
+        who = Forgotten(replace(needles, names=(), others=()) if own else needles, MARK_PREFIX)
         return await self._driver.read(lambda: export_page(table, after, who, limit, own=own))
 
     async def note_export(self, person: str, *, actor: str) -> None:

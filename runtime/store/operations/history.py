@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 
 from runtime.contract import NOTHING_RAN, Address, Author, Entry, FileRef, Identity, Room, View, WorkBehind
 from runtime.domain.approvals import LISTED_WITH
@@ -33,6 +46,14 @@ TITLE = 80
 # A message whose words are gone still tells who spoke first in a room, to whom it belongs.
 taken_in = (is_word(signals.c.kind, "said"), signals.c.state != literal_column("'refused'"))
 said = (*taken_in, signals.c.state != literal_column("'forgotten'"))
+
+
+def _said_of(table: FromClause) -> tuple[ColumnElement[bool], ...]:
+    """The same of the table under another name."""
+    is_taken = is_word(table.c.kind, "said"), table.c.state != literal_column("'refused'")
+    return *is_taken, table.c.state != literal_column("'forgotten'")
+
+
 SPOKEN_IN = (
     select(signals.c.address, func.min(signals.c.accepted_at), func.max(signals.c.accepted_at))
     .where(*said, signals.c.address.like(bindparam("like"), escape="\\"))
@@ -63,13 +84,69 @@ ROOMS = (
     .limit(bindparam("n", type_=Integer))
 )
 MOST_ROOMS = 200
+FIRST_MESSAGES = 8
 FIRST_WORDS = (
     select(signals.c.id, func.substr(signals.c.text, 1, 1_000), signals.c.replaces)
     .where(signals.c.address == bindparam("room"), *said)
     .order_by(signals.c.accepted_at)
-    .limit(8)
+    .limit(FIRST_MESSAGES)
 )
 """The first message, and those right behind it that may stand in its place: only the newest of a room can be replaced."""
+_listed = ROOMS.subquery("listed")
+# A message that changes, such as a card whose Undo is over, is nothing new. By the time at which it was written, so that a
+# room of 100,000 messages costs what one of ten does.
+_last_shown = (
+    select(deliveries.c.settled_at)
+    .where(
+        deliveries.c.address == _listed.c.address, deliveries.c.edits.is_(None), deliveries.c.settled_at.is_not(None)
+    )
+    .order_by(deliveries.c.created_at.desc())
+    .limit(1)
+    .correlate(_listed)
+    .scalar_subquery()
+)
+_asked_there = (
+    select(func.count())
+    .select_from(approvals)
+    .where(
+        is_word(approvals.c.state, "pending"),
+        approvals.c.address == _listed.c.address,
+        ~approvals.c.card.contains(f'"{LISTED_WITH}":'),  # a card that lists several calls is one question to people
+    )
+    .correlate(_listed)
+    .scalar_subquery()
+)
+# With a limit of its own, so that it is worked out once for each room and not for each of its first messages.
+_rooms = (
+    select(_listed.c.address, _listed.c.last, _last_shown.label("shown"), _asked_there.label("asked"))
+    .order_by(_listed.c.last.desc())
+    .limit(bindparam("n", type_=Integer))
+    .subquery("rooms")
+)
+_first, _early = signals.alias("first"), signals.alias("early")
+_until_first = (
+    select(_early.c.accepted_at)
+    .where(_early.c.address == _rooms.c.address, *_said_of(_early))
+    .order_by(_early.c.accepted_at)
+    .limit(1)
+    .offset(FIRST_MESSAGES - 1)
+    .correlate(_rooms)
+    .scalar_subquery()
+)
+LISTED_ROOMS = (
+    select(_rooms, _first.c.id, func.substr(_first.c.text, 1, 1_000), _first.c.replaces)
+    .select_from(_rooms)
+    .join(
+        _first,
+        and_(
+            _first.c.address == _rooms.c.address,
+            *_said_of(_first),
+            _first.c.accepted_at <= func.coalesce(_until_first, literal_column(str(FAR))),
+        ),
+    )
+    .order_by(_rooms.c.last.desc(), _rooms.c.address, _first.c.accepted_at)
+)
+"""The rooms of somebody, each with when something was shown there, its open questions, and a row for each of its first messages."""
 posted_before = exists().where(
     deliveries.c.address == signals.c.address, deliveries.c.created_at < signals.c.accepted_at
 )
@@ -95,25 +172,6 @@ FIRST_SPEAKER = (
 TOUCHED = select(
     exists().where(signals.c.address == bindparam("room"), *taken_in),
     exists().where(deliveries.c.address == bindparam("room")),
-)
-# A message that changes, such as a card whose Undo is over, is nothing new. By the time at which it was written, so that a
-# room of 100,000 messages costs what one of ten does.
-LAST_SHOWN = (
-    select(deliveries.c.settled_at)
-    .where(
-        deliveries.c.address == bindparam("room"), deliveries.c.edits.is_(None), deliveries.c.settled_at.is_not(None)
-    )
-    .order_by(deliveries.c.created_at.desc())
-    .limit(1)
-)
-ASKED_HERE = (
-    select(func.count())
-    .select_from(approvals)
-    .where(
-        is_word(approvals.c.state, "pending"),
-        approvals.c.address == bindparam("room"),
-        ~approvals.c.card.contains(f'"{LISTED_WITH}":'),  # a card that lists several calls is one question to people
-    )
 )
 SAID = (
     select(
@@ -241,21 +299,19 @@ has one."""
 
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
-    rows = yield ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
+    rows = yield LISTED_ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
     marks = yield from marks_of(owner)
     deleted = yield from deleted_by(owner)
     found = []
-    for address, last in rows:
+    for (address, last, shown, asked), first in groupby(rows, key=itemgetter(0, 1, 2, 3)):
         if last <= deleted.get(address, 0):  # a room where somebody went on is one again
             continue
-        words = yield from _first_words(address)
-        shown = yield LAST_SHOWN, {"room": address}
-        asked = yield ASKED_HERE, {"room": address}
-        at = moment(max(last, shown[0][0] if shown else 0))
+        at = moment(max(last, shown or 0))
         kept = marks.get(address, UNMARKED)
         unread = 0 < kept.read_at < micros(at)
+        words = _newest_words(row[4:] for row in first)
         named = kept.title or visible(title(words), one_line=True)  # one that was given is so already
-        found.append(Room(Address.parse(address), named, at, asked[0][0], kept.is_pinned, kept.is_archived, unread))
+        found.append(Room(Address.parse(address), named, at, asked, kept.is_pinned, kept.is_archived, unread))
     return sorted(found, key=lambda room: room.last_at, reverse=True)
 
 
@@ -267,16 +323,16 @@ def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Addre
 def titles(addresses: Collection[Address]) -> Op[dict[Address, str]]:
     found = {}
     for address in addresses:
-        words = yield from _first_words(str(address))
+        words = _newest_words((yield FIRST_WORDS, {"room": str(address)}))
         if words.strip():  # else a file came alone
             found[address] = title(words)
     return found
 
 
-def _first_words(room: str) -> Op[str]:
-    """The first words of a room as they were said last; empty where nothing was said."""
+def _newest_words(rows: Iterable[Sequence[Any]]) -> str:
+    """The first words of a room as they were said last; empty where nothing was said. Rows are its first messages."""
     first, words = "", ""
-    for number, (message, text, replaces) in enumerate((yield FIRST_WORDS, {"room": room})):
+    for number, (message, text, replaces) in enumerate(rows):
         if number and replaces != first:
             break
         first, words = message, text

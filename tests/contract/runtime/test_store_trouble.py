@@ -14,7 +14,7 @@ from bot.server.app import App
 from runtime.store.sql.sqlite import SqliteDriver
 from tests.contract.runtime.test_clock_set import Clock, holds, living, told, until
 
-LASTS = 3  # seconds: several heartbeats, and everybody else who writes
+LASTS = 2  # seconds: several heartbeats, and everybody else who writes
 
 
 def set_read_only(app: App, state: bool) -> None:

@@ -23,6 +23,7 @@ OURS = {
     "delivery {}",
     "roles handed over",
     "node lost",  # it gave no sign
+    "CLOCK_SET",  # whoever set it, set it elsewhere
     "tool changed",
     "model benched",
     "child ended",

@@ -151,11 +151,15 @@ async def test_a_store_that_is_away_renews_nothing_and_ends_nothing() -> None:
 
 
 async def test_a_node_that_is_asked_to_leave_learns_how_long_it_may_take() -> None:
-    one = node(Registry(drain=timedelta(minutes=3)), Clock())
+    registry = Registry(drain=timedelta(minutes=3))
+    one = node(registry, Clock())
     async with asyncio.TaskGroup() as group:
         beating = group.create_task(one.run())
         assert await one.asked_to_drain() == timedelta(minutes=3)
         beating.cancel()
+    registry.drain = timedelta(seconds=20)
+    await run_for(one, 0.05)
+    assert one.drain_left == timedelta(seconds=20), "asked once more"
 
 
 async def test_a_node_declared_dead_is_lost() -> None:

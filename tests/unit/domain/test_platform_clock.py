@@ -33,6 +33,14 @@ def test_what_happens_there_is_told_by_our_clock(off: timedelta) -> None:
     assert clock.theirs(ours.at) == THEIRS
 
 
+def test_a_header_that_is_wrong_moves_nothing_into_the_future() -> None:
+    """A server of one's own, or what stands before it, may have the wrong clock while ours is right."""
+    ours = Ours(HOUR)
+    clock = ours.clock()
+    said = ours.at - timedelta(minutes=1)
+    assert clock.ours(said) == said
+
+
 def test_clocks_that_agree_within_half_a_minute_are_left_alone() -> None:
     assert Ours(timedelta(seconds=20)).clock().ours(THEIRS) == THEIRS
 
@@ -59,6 +67,44 @@ def test_that_clocks_differ_is_told_once_and_once_that_they_agree_again() -> Non
         "our clock agrees with the platform's again",
     ]
     assert (finding.level, finding.what) == (Level.WARNING, "our clock is 3600 s ahead of Slack's")
+
+
+@pytest.mark.parametrize("off", [timedelta(days=365), timedelta(days=-365)])
+def test_a_date_that_is_wrong_makes_no_message_old(off: timedelta) -> None:
+    ours = Ours(timedelta())
+    clock = PlatformClock("Telegram", lambda: ours.at, lambda: ours.tick)
+    for _ in range(2):
+        clock.heed(format_datetime(THEIRS + off, usegmt=True))
+    assert clock.ahead == off
+    for age in (timedelta(), timedelta(minutes=5), timedelta(days=2)):
+        assert clock.ours(THEIRS - age) == THEIRS - age
+
+
+def test_a_message_that_waited_is_old_also_by_a_clock_of_ours_that_is_wrong() -> None:
+    for off in (HOUR * 24, -HOUR * 24):
+        ours = Ours(off)
+        assert ours.clock().ours(THEIRS - HOUR) == ours.at - HOUR
+
+
+def test_a_platform_whose_date_changes_all_the_time_has_no_clock() -> None:
+    ours = Ours(timedelta())
+    clock = ours.clock()
+    for days in (365, -365, 700, 0, -100):
+        clock.heed(format_datetime(THEIRS + timedelta(days=days), usegmt=True))
+        assert clock.ahead == timedelta()
+        ours.tick += 1
+        ours.at += timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("year", [1800, 9999])
+def test_no_date_of_a_platform_ends_anything(year: int) -> None:
+    ours = Ours(HOUR)
+    clock = ours.clock()
+    far = datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC)
+    clock.heed(format_datetime(far, usegmt=True))
+    ours.tick += 2
+    assert clock.theirs(ours.at) == THEIRS + timedelta(seconds=2)
+    assert clock.ours(far) == far
 
 
 @pytest.mark.parametrize("date", [None, "", "now", "Sun, 01 Mar 2026 12:00:00", "Sun, 99 Mar 99999 12:00:00 GMT"])

@@ -69,6 +69,11 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"actor": "web:ada", "like": "web:main/%", "n": 200},
         "ix_signals_speaker",
     ),
+    "rooms with their first words": (
+        history.LISTED_ROOMS,
+        {"actor": "web:ada", "like": "web:main/%", "n": 200},
+        "ix_signals_said|ix_signals_speaker",
+    ),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
     "how a room stands": (
         history.STATE,

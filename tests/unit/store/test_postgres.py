@@ -136,6 +136,15 @@ async def test_a_newer_database_is_worked_on_until_it_took_away_what_we_need(pos
     await here.close()
 
 
+async def test_a_database_of_another_program_is_left_alone(postgres: Postgres) -> None:
+    url = postgres.create_database()
+    connection = await asyncpg.connect(url)
+    await connection.execute("CREATE TABLE alembic_version AS SELECT 'ae1027a6acf5' AS version_num")
+    await connection.close()
+    with pytest.raises(StoreError, match="schema of another program"):
+        await open_store(url)
+
+
 async def test_the_clock_is_the_servers(store: Store) -> None:
     (micros,) = await Stage(store, HandClock.of_today()).column(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -387,3 +396,19 @@ def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds
     told = explain(asyncpg.ProtocolViolationError(words))
     assert "default_pool_size of PgBouncer" in str(told)
     assert told.trouble is Trouble.AWAY
+
+
+async def test_a_connection_that_is_ended_between_two_statements_is_a_store_that_is_away(store: Store) -> None:
+    """By whoever found its way silent: the pool has taken it back by then."""
+    driver = store.roster._driver
+    assert isinstance(driver, engine.PostgresDriver)
+
+    def ended() -> Op[Rows]:
+        yield text("SELECT 1"), {}
+        for connection in list(driver._ways.used):
+            connection.terminate()
+        return (yield text("SELECT 2"), {})
+
+    with pytest.raises(StoreError) as told:
+        await driver.read(ended)
+    assert told.value.trouble is Trouble.AWAY

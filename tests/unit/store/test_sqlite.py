@@ -22,7 +22,7 @@ from runtime.contract import Outcome, Said
 from runtime.errors import StoreError, Trouble
 from runtime.store import store as opening
 from runtime.store.sql.driver import Op
-from runtime.store.sql.sqlite import BATCH, SqliteDriver, connect
+from runtime.store.sql.sqlite import BATCH, CROWD, GATHER, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests import once
@@ -147,6 +147,34 @@ async def test_a_batch_is_bounded_and_the_rest_follows(driver: SqliteDriver) -> 
         for n in range(BATCH * 3):
             group.create_task(driver.write(run(ADD, name=f"{n}")))
     assert len(await names(driver)) == BATCH * 3
+
+
+async def test_after_a_crowd_an_operation_waits_for_others_and_after_few_it_does_not(
+    watched: tuple[SqliteDriver, Watching], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, watch = watched
+    waited, resting, others = list[float](), threading.Event(), threading.Event()
+
+    def rest(seconds: float) -> None:
+        waited.append(seconds)
+        resting.set()
+        others.wait(50)
+
+    monkeypatch.setattr("runtime.store.sql.sqlite.sleep", rest)
+    async with asyncio.TaskGroup() as group, gathering(driver):
+        for number in range(CROWD):
+            group.create_task(driver.write(run(ADD, name=f"{number}")))
+        await asyncio.sleep(0)
+    watch.commits.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(driver.write(run(ADD, name="one")))
+        await asyncio.to_thread(resting.wait, 50)
+        group.create_task(driver.write(run(ADD, name="another")))
+        await asyncio.sleep(0)
+        others.set()
+    await driver.write(run(ADD, name="alone"))
+    assert [operations for operations, _ in watch.commits] == [2, 1]
+    assert waited == [GATHER]
 
 
 async def test_a_waiter_that_gave_up_harms_nobody(driver: SqliteDriver) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import sqlite3
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from runtime.contract import NodeId
 from runtime.errors import StoreError
 from runtime.store import window
+from runtime.store.cluster.nodes import ADD_NODE, CONTRACTS_MADE, join
 from runtime.store.expanding import faults, faults_of_revisions
+from runtime.store.protocol.leases import UNTOLD
 from runtime.store.schema import REVISION
 from runtime.store.upgrade import create_sqlite, upgrade_sqlite
 from runtime.store.window import check_contracts, is_newer
@@ -69,6 +73,16 @@ def test_a_contract_that_this_program_does_not_know_outgrew_it(monkeypatch: pyte
         check_contracts(["9000"])
     monkeypatch.setattr(window, "CONTRACTS", ("9000",))
     check_contracts(["9000"])
+
+
+def test_a_node_looks_for_contracts_behind_its_own_row() -> None:
+    """One that is just being made holds the table of nodes: a look before the row would be too early."""
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    op = join(NodeId("n"), "host/1", timedelta(seconds=5), False, "", UNTOLD, now)
+    assert next(op)[0] is ADD_NODE
+    assert op.send([])[0] is CONTRACTS_MADE
+    with pytest.raises(StoreError, match="revision 9000 took away"):
+        op.send([("9000",)])
 
 
 def test_a_revision_is_newer_unless_it_is_one_of_ours() -> None:

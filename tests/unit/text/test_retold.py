@@ -40,8 +40,11 @@ def in_german() -> Iterator[None]:
         ("Ann wrote “hello”", "Ann schrieb “hello”"),
         (
             "model call 1 (demo) answered in 0.2 s; it called bash",
-            "Modellaufruf 1 (demo), Antwort nach 0.2 s; er rief auf: bash",
+            "Modellaufruf 1 (demo), Antwort nach 0,2 s; er rief auf: bash",
         ),
+        ("write_file started (write)", "write_file begonnen (schreibend)"),
+        ("accepted after 0.100 s", "nach 0,100 s angenommen"),
+        ("1,234 tokens in, 12 out", "1.234 Tokens gelesen, 12 geschrieben"),
         ("This run is over already.\nAnd a name of yours.", "Dieser Lauf ist schon zu Ende.\nAnd a name of yours."),
     ],
 )

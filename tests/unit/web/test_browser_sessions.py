@@ -41,3 +41,17 @@ async def test_a_browser_that_opens_its_link_is_confirmed_and_no_other_one() -> 
         for session in [*links.sessions]:
             async with browser() as thief, thief.get(f"{url}/link/{session}", allow_redirects=False) as answer:
                 assert answer.status >= 400, "a session is no link, so it confirms nothing"
+
+
+async def test_who_becomes_somebody_else_leaves_no_session_behind() -> None:
+    links = FakeLinks()
+    site, door = web.Application(), Authenticator(links=links, identity="main")
+    site.add_routes([web.post("/link/{token}", door.become)])
+    async with serving(site) as url, browser() as one:
+        for name in ("Ada", "Grace"):
+            async with one.post(f"{url}/link/{links.add(name, Role.USER)}") as answer:
+                assert answer.status == 204
+        (session,) = links.sessions
+    known = await links.person_of(session)
+    assert known
+    assert known[0].name == "Grace"

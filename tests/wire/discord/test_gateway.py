@@ -13,6 +13,7 @@ import pytest
 from adapters.discord.incoming.gateway import Turn, grown
 from runtime.contract import Connection, Said
 from runtime.errors import ConfigError
+from tests.contract.adapters.rigs.discord import SHORT
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import BOT, GENERAL
 from tests.wire.discord.stage import CALL, On
@@ -36,6 +37,17 @@ async def test_a_connection_told_to_reconnect_is_resumed(on: On) -> None:
         await on.driver.say("after it")
         await on.stage.taken("after it")
         assert adapter.standing().trouble is None
+
+
+async def test_where_nothing_happens_it_asks_for_a_sign_of_life_before_the_connection_counts_as_dead(on: On) -> None:
+    """Discord's own heartbeat is further apart than that, and is told by the platform."""
+    on.fake.gateway._heartbeat = 41.25
+    async with on.life() as adapter:
+        await asyncio.sleep(SHORT.quiet.total_seconds() + A_WHILE)
+        assert adapter.standing().trouble is None
+        assert (on.fake.gateway.resumed, len(on.fake.gateway.identified)) == (0, 1)
+        await on.driver.set(deaf=True)
+        await until(lambda: on.fake.gateway.resumed == 1, "another connection")
 
 
 async def test_a_welcome_as_another_bot_is_the_accounts_fault(on: On) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,11 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def answering(answer: Answer) -> AsyncIterator[Api]:
-    """A bot whose platform answers every call so."""
+async def answering(answer: Answer, dated: Callable[[str | None], None] = lambda date: None) -> AsyncIterator[Api]:
+    """A bot whose platform answers every call so, and tells the time to `dated`."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
-    async with serving(app) as url, Api(TelegramSettings("tg", TOKEN, api_base_url=url, waits=SHORT)) as api:
+    async with serving(app) as url, Api(TelegramSettings("tg", TOKEN, api_base_url=url, waits=SHORT), dated) as api:
         yield api
 
 
@@ -81,6 +81,16 @@ async def test_what_is_not_answered_in_time_is_uncertain() -> None:
 async def test_an_answer_that_is_none_is_uncertain() -> None:
     """Perhaps a proxy said 200."""
     assert type(ours(await ending(answered(200, "<html>welcome</html>")), "tg")) is Uncertain
+
+
+@pytest.mark.parametrize(("status", "text", "times"), [(200, '{"ok":true,"result":true}', 1), (502, "away", 0)])
+async def test_only_an_answer_of_telegrams_own_tells_its_time(status: int, text: str, times: int) -> None:
+    """An error may be a proxy's, whose clock is its own."""
+    dates: list[str | None] = []
+    async with answering(answered(status, text), dates.append) as api:
+        with suppress(TelegramError):
+            await api.bot.delete_message(11, 5)
+    assert len(dates) == times
 
 
 async def test_no_connection_is_not_sent() -> None:

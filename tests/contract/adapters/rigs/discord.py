@@ -59,6 +59,7 @@ SWITCHES: Final[Mapping[Trouble, str]] = {
 HEARTBEAT: Final = 0.4  # seconds; a socket that is silent for longer than `quiet` is deaf
 PATIENCE: Final = 15.0  # seconds
 SHORT: Final = Waits(
+    urge=timedelta(seconds=0.6),
     quiet=timedelta(seconds=1.5),
     identify=timedelta(seconds=0.05),
     guilds=timedelta(seconds=0.5),

@@ -64,7 +64,7 @@ class Process:
         self._standings = AccountStatuses(accounts, lambda: self.now)
         self._outages = AccountAlerts(
             room=lambda: self.room,
-            after=AFTER,
+            after=lambda: AFTER,
             told=outbox,
             post=outbox.post,
             take=self._take,

@@ -69,15 +69,15 @@ class Browser:
     async def who(self) -> tuple[int, str]:
         return await self.get("/api/who")
 
-    async def begin(self, following: str = "") -> str:
+    async def begin(self, following: str = "", more: str = "") -> str:
         """The provider's page, where the person says yes: the address to which it sends the browser back."""
-        status, page = await self.get(f"/sign-in?next={following}")
+        status, page = await self.get(f"/sign-in?next={following}{more}")
         assert status == 303, page
         async with self.session.get(URL(page, encoded=True), allow_redirects=False) as answer:
             return answer.headers["Location"].removeprefix(self.stage.url)
 
-    async def sign_in(self, following: str = "") -> tuple[int, str]:
-        return await self.get(await self.begin(following))
+    async def sign_in(self, following: str = "", more: str = "") -> tuple[int, str]:
+        return await self.get(await self.begin(following, more))
 
     async def sign_out(self, **headers: str) -> int:
         async with self.session.post(self.stage.url + "/sign-out", headers=headers) as answer:

@@ -69,6 +69,8 @@ def test_a_secret_comes_from_the_input_and_is_never_printed(file: Path) -> None:
     before = file.read_text()
     code, why = told(file, "set", "web.token", "another-long-token")
     assert (code == 0, "others on this machine can read command lines" in why) == (False, True)
+    code, why = told(file, "set", "tools.settings", '{x = {api = "another-long-token"}}')
+    assert (code == 0, "others on this machine can read command lines" in why) == (False, True), "secrets stand in it"
     code, shown = told(file, "set", "web.token", "-", said="another-long-token-here\n")
     assert (code, "another-long" in shown, "a-long-token" in shown) == (0, False, False)
     assert file.read_text() == before.replace("a-long-token-of-the-owner", "another-long-token-here")

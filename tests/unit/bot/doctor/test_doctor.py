@@ -16,7 +16,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from bot.doctor.examine import CHECKS, examine, is_healthy
-from bot.doctor.machine import place, store
+from bot.doctor.machine import nodes, place, store
 from bot.doctor.services import watching
 from bot.doctor.services import web as web_check
 from bot.doctor.subject import Check, Subject
@@ -25,7 +25,8 @@ from bot.secrets.disk import replace
 from bot.secrets.keys import VARIABLE
 from bot.secrets.sealed import Lock, seal
 from bot.settings.settings import load_usable
-from runtime.contract import Finding, Level
+from runtime.contract import Finding, Level, NodeId
+from runtime.store.sql.driver import micros
 from runtime.store.store import open_store
 from tests.fakes.collector import collecting
 from tests.fakes.openai import OpenAI, Reply
@@ -286,6 +287,20 @@ async def test_postgresql_is_looked_at_without_making_tables(patient: Patient, p
     assert found["store.latency"].level in (Level.OK, Level.WARNING)
     assert found["clock.database"].level is Level.OK
     assert found["store.notices"].level is Level.OK
+
+
+async def test_nodes_are_live_by_the_servers_clock_also_where_ours_is_the_wrong_one(
+    patient: Patient, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.create_database()
+    there = await open_store(url)
+    length = timedelta(hours=1)
+    lease = await there.cluster.join(NodeId("n"), "alpha/7", length, alone=False)
+    await there.cluster.beat(lease, length, offset=timedelta(days=1))
+    await there.close()
+    monkeypatch.setattr(nodes, "micros", lambda at: micros(at + timedelta(days=1)))
+    found = await patient.look("nodes", settings=f'database_url = "{url}"\n')
+    assert "the clock of alpha/7 is 86,400 s ahead" in found["nodes.clock"].what
 
 
 async def test_processes_that_would_not_hear_each_other_are_told(patient: Patient, postgres: Postgres) -> None:

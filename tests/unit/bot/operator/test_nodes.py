@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.root import cli
+from bot.console.health.nodes import nodes_part
 from bot.node.comparing import differing, fingerprint
 from bot.operator.client import connected
 from bot.server.process import serving
@@ -42,6 +43,7 @@ async def test_a_process_lists_itself_and_leaves_when_it_is_drained(house: House
     page = await house.page("/console/health")
     assert f'action="/console/api/nodes/{row["id"]}/drain"' in page
     assert "the only one" in page
+    assert "/drain" not in "".join(nodes_part([row], is_owner=False)), "an operator can't start it again"
     with pytest.raises(Refusal, match="is live"):
         await house.api.remove_node(row["name"])
     with pytest.raises(Refusal, match='No node is called "beta"'):

@@ -143,6 +143,7 @@ async def test_a_merge_says_first_what_will_happen() -> None:
     assert "The role operator of Bob goes. Both accounts have the role user." in html
     assert "1 account or way to sign in" in html
     assert 'action="/console/api/people/Bob/merge"' in html
+    assert 'href="/console/people/%3Cb%3EEve/merge?into=Bob"' in html
     assert '<input type="hidden" name="into" value="&lt;b&gt;Eve">' in html
 
 

@@ -13,6 +13,7 @@ from bot.secrets.file import SealedFile
 from bot.secrets.keys import Keyring, Passphrase
 from bot.secrets.sealed import Lock
 from bot.settings.settings import load
+from runtime.policy.budgets import Scope
 from tests.security.running import Answer, Running, running
 from tests.unit.guard.secrets import SECRETS
 
@@ -188,9 +189,22 @@ async def test_a_change_is_in_the_audit_and_operators_are_told(tmp_path: Path) -
         status, told = await save(house, "budgets", DAY)
         rows = await house.api.audit("settings changed")
         shown = await house.api.deliveries()
-    assert (status, told["restart"]) == (200, ["budgets.day"])
+    assert (status, told["changed"], told["restart"]) == (200, ["budgets.day"], [])
     assert (rows[0]["who"], rows[0]["about"], rows[0]["detail"]) == ("owner", "budgets.day", "budgets.day: 5 to 7")
     assert any("owner changed the settings" in row["text"] for row in shown)
+
+
+async def test_a_budget_and_the_operators_room_hold_once_they_are_saved(tmp_path: Path) -> None:
+    async with running(tmp_path, TEXT) as house:
+        await confirm(house)
+        assert (await save(house, "budgets", {"values": {"agent_calls_hour": "1"}}))[0] == 200
+        room = {"values": {"room": "web:main/others"}, "accept": "yes"}
+        status, told = await save(house, "operators", room)
+        assert (status, told["changed"], told["restart"]) == (200, ["operators.room"], [])
+        shown = await house.api.deliveries()
+        assert any(row["room"].endswith("others") and "operators.room" in row["text"] for row in shown), shown
+        rules = house.app.store.budgets.rules
+        assert rules.limits[Scope.AGENT_CALLS_HOUR] == 1
 
 
 async def test_a_file_that_changed_meanwhile_is_left_and_the_newer_change_is_shown(tmp_path: Path) -> None:
@@ -314,7 +328,7 @@ KEY = "sk-a-key-that-nobody-else-has-0123456789"
 def sealed_in(folder: Path) -> SealedFile:
     """A file of sealed secrets whose passphrase the process is given."""
     file = SealedFile(folder / "own.sealed")
-    file.make(Passphrase("correct horse battery staple", "a test"), Lock.PASSPHRASE)
+    file.make(Passphrase("correct horse battery staple", "a test"), Lock.KEY_FILE)  # the cheap kind
     (folder / "passphrase").write_text("correct horse battery staple\n")
     return file
 

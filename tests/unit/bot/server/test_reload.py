@@ -288,6 +288,19 @@ SINK = '[[event_sinks]]\nname = "{name}"\nurl = "https://siem.example.org/in"\n'
 SEALED_SINK = SINK + 'secret_env = "{name}_SECRET"\n'
 
 
+async def test_budgets_and_the_operators_room_count_from_then_on(place: Place) -> None:
+    text = '[budgets]\nday = 5\nunpriced = "refuse"\nover = "cheapest"\n[operators]\nroom = "web:main/alarms"\n'
+    models = '[model]\nname = "openai/a"\n[[models]]\nname = "small"\nmodel = "openai/b"\n'
+    told = await place.again(FIRST + text + models)
+    assert told.changed == ("budgets.day", "operators.room")
+    assert {"budgets.unpriced", "budgets.over"} <= set(told.restart), (
+        "no cheaper model is there yet: nothing would stop"
+    )
+    budgets = place.reload.settings.budgets
+    assert (budgets.day, budgets.over, budgets.unpriced) == (5, "stop", "warn")
+    assert place.live.rules.destinations == {"web:main/alarms"}
+
+
 async def test_event_sinks_change_with_a_reload(tmp_path: Path) -> None:
     place = await moved_in(tmp_path, FIRST + SINK.format(name="one"))
     taken = list[Settings]()
