@@ -22,7 +22,6 @@ from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import NOTHING_WIDE, WAITING, mass_mentions, neutralised, neutralised_text
-from runtime.markup.speaker import with_schedule
 from runtime.markup.split import once, split_made
 from runtime.text.lengths import characters
 
@@ -65,8 +64,6 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content, reply_to = delivery.content, reply_of(delivery)
     if content.whole is not None:
         return _card(delivery, document, content.whole)
-    if content.schedule:
-        document = neutralised(with_schedule(document, content.schedule, delivery.address), EVERYBODY)
     if content.text_file is not None:
         return [_as_file(content, document, content.text_file, reply_to)]
     *before, last = _pieces(document)

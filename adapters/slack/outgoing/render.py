@@ -37,7 +37,7 @@ from runtime.markup import Document, neutralised, neutralised_text, once, parse,
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
-from runtime.markup.speaker import with_schedule, without_speaker
+from runtime.markup.speaker import without_speaker
 from runtime.text.glyphs import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
@@ -89,8 +89,6 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.whole is not None:
         return _card(delivery, document, content.whole)
-    if content.schedule:
-        document = neutralised(with_schedule(document, content.schedule, delivery.address), NOBODY)
     pieces = _pieces(document)
     if content.text_file is not None:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)

@@ -21,7 +21,6 @@ from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
-from runtime.markup.speaker import with_schedule
 from runtime.text.emoji import bare
 from runtime.text.glyphs import clip, legible
 from runtime.text.lengths import utf16
@@ -116,8 +115,6 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.whole is not None:
         return _card(delivery, document, content.whole)
-    if content.schedule:
-        document = with_schedule(document, content.schedule, delivery.address)
     if content.text_file is not None:
         return _as_file(delivery, document, content.text_file)
     pairs = pieces(document) if document.blocks or not content.files else []
