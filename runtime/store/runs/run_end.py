@@ -15,6 +15,7 @@ from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.domain.transcript import NOT_FINISHED
+from runtime.store.approvals.decisions import withdraw
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import at_once, fact, fence_of, owned
@@ -214,7 +215,7 @@ def finish(
     if reply:
         yield from model_step(lane.node, run, number, reply, mine[0], now, facts=facts[0])
     why = REASON_OF_STATE.get(state, text)
-    cards_told = yield from _close_steps(lane, run, tool_steps(unfinished), why or text, now, new_id)
+    cards_told = yield from _close_steps(lane, run, state, tool_steps(unfinished), why or text, now, new_id)
     thought = reply.reasoning.to_json() if reply and reply.reasoning else ""
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now, reasoning=thought)
     calls = int(reply is not None)
@@ -251,15 +252,18 @@ def _broken_off(lane: Lane, run: RunId, state: RunState, why: str, now: datetime
 
 
 def _close_steps(
-    lane: Lane, run: RunId, unfinished: Sequence[ToolStep], text: str, now: datetime, new_id: NewId
+    lane: Lane, run: RunId, state: RunState, unfinished: Sequence[ToolStep], text: str, now: datetime, new_id: NewId
 ) -> Op[tuple[Address, ...]]:
     """Calls that will not run any more get a result, so that the history stays whole; rooms whose cards say so."""
+    told: tuple[Address, ...] = ()
+    if state is not RunState.DONE:  # a workflow asks while other steps of it go on
+        told = yield from withdraw(run, text, now, new_id)
     for step in unfinished:
         result = f"{NOT_FINISHED}{text}"
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
         yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
-    return (yield from undone(run, settled_cards.NOT_FINISHED, now, new_id)) if unfinished else ()
+    return (*told, *(yield from undone(run, settled_cards.NOT_FINISHED, now, new_id))) if unfinished else told
 
 
 def release(lane: Lane) -> Op[None]:

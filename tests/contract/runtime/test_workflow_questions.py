@@ -61,6 +61,22 @@ async def test_people_are_asked_before_a_slow_step_is_over_and_their_answer_wait
     assert await any_stage.rows("SELECT count(*) FROM approvals") == [(1,)]
 
 
+async def test_one_that_is_stopped_while_a_step_is_at_work_leaves_no_question_open(any_stage: Stage) -> None:
+    async def stops(_: Any) -> str:
+        while not await any_stage.pending():
+            await any_stage.written()
+        await process.stop()
+        return "slow did it"
+
+    slow, more = fake_tool("slow", Effect.WRITE, stops), fake_tool("more", Effect.WRITE)
+    process = await process_with(any_stage, SIDE_BY_SIDE, slow, more, rules=ALLOWED)
+    async with process.running(), asyncio.timeout(20):
+        await command(process, "workflow", "both")
+        await process.rest()
+    assert await any_stage.states() == [RunState.STOPPED]
+    assert await any_stage.pending() == []
+
+
 async def test_a_question_goes_up_once_however_often_the_others_go_on(any_stage: Stage) -> None:
     slow, more = fake_tool("slow", Effect.WRITE), fake_tool("more", Effect.WRITE)
     process = await process_with(any_stage, SIDE_BY_SIDE, slow, more, rules=ALLOWED)
