@@ -34,7 +34,9 @@ FLAGS: Final = (
     "--disable-dev-shm-usage",
     WITHOUT_THEM,
 )
-AWAY: Final = re.compile(r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET|INTERNET)|error occurred when fetching the script")
+AWAY: Final = re.compile(
+    r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET|INTERNET)|error occurred when fetching the script"
+)
 """What a browser complains of while the program is down; the second of the worker, which it asks for anew."""
 
 UNTIMED: Final = """elements => elements.map((element) => {
