@@ -28,7 +28,7 @@ test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@sh tests/setup_chromium.sh
 	@sh tests/setup_pgbouncer.sh
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/python -m pytest -q -n 5 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev  ## the static gate alone
 	@echo "Checking format, lint, types, imports, migrations, routes, text and docstrings."
