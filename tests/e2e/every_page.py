@@ -62,7 +62,7 @@ LINKS: Final = """() => {
 
 def console_pages() -> list[str]:
     """Addresses of the console's pages as their routes write them, and of the one in its look."""
-    known = (route.removeprefix("GET ") for route in TABLE if route.startswith(("GET /console", "GET /me")))
+    known = (route.removeprefix("GET ") for route in TABLE if route == "GET /me" or route.startswith("GET /console"))
     return sorted(path for path in known if not NO_PAGE.search(path))
 
 
