@@ -68,6 +68,7 @@ def duties_of(
     yield Expiry(
         approvals=store.approvals,
         decided=engine.reception.decided,
+        now=store.now,
         first=partial(_first, jumps, engine),
         remind=engine.reminders.look,
         probe=base.probe,

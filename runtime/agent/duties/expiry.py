@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from runtime.contract import Address, Probe, no_probe
+from runtime.contract import Address, Now, Probe, no_probe
 from runtime.errors import StoreError
 from runtime.store.protocol import Approvals, Decided
 
@@ -19,13 +19,15 @@ EXPIRY_INTERVAL: Final = timedelta(seconds=5)
 
 
 class Expiry:
-    """Looks at open questions now and then; any number of nodes may. `first` sees to the clock before each look."""
+    """Looks at open questions now and then; any number of nodes may. `first` sees to the clock before each look, and the
+    look goes by the time from before it: a clock that is set between the two would end what was not moved with it yet."""
 
     def __init__(
         self,
         *,
         approvals: Approvals,
         decided: Callable[[Decided], None],
+        now: Now,
         first: Callable[[], Awaitable[None]],
         remind: Callable[[], Awaitable[Sequence[Address]]],
         every: timedelta | None = None,
@@ -33,6 +35,7 @@ class Expiry:
     ) -> None:
         self._approvals = approvals
         self._decided = decided
+        self._now = now
         self._first = first
         self._remind = remind
         self._every = EXPIRY_INTERVAL if every is None else every
@@ -42,8 +45,9 @@ class Expiry:
         while True:
             await asyncio.sleep(self._every.total_seconds())
             try:
+                at = self._now()
                 await self._first()
-                if ended := await self._approvals.expire():
+                if ended := await self._approvals.expire(at):
                     self._probe("questions-ended")
                 for decided in ended:
                     self._decided(decided)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Integer, bindparam, select
@@ -141,8 +142,8 @@ class ApprovalStore(Base):
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, at))
 
-    async def expire(self) -> list[Decided]:
-        now = self.now()
+    async def expire(self, at: datetime | None = None) -> list[Decided]:
+        now = self.now() if at is None else at
         every: list[Decided] = []
         while True:
             expired = await self._driver.write(lambda: expire(now, self._new_id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
@@ -197,5 +198,5 @@ class Approvals(Grants, AskingBack, Protocol):
     async def close_undos(self) -> tuple[Address, ...]:
         """Withdraw offers whose time is over, and tell of undos that were cut off; where couriers are to look."""
 
-    async def expire(self) -> list[Decided]:
-        """Settle questions whose time is over, at most 100."""
+    async def expire(self, at: datetime | None = None) -> list[Decided]:
+        """Settle questions whose time is over at `at`, which is now by default; at most 100."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -177,6 +178,7 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     expiry = Expiry(
         approvals=stage.store.approvals,
         decided=process.reception.decided,
+        now=stage.clock,
         first=nothing,
         remind=process.reminders.look,
         every=timedelta(),
@@ -189,6 +191,35 @@ async def test_a_question_nobody_answers_expires_and_the_model_is_told(stage: St
     assert results(model)[0].startswith("denied: expired (nobody answered in time).")
     assert (await stage.screen())[0].startswith("⌛ **Expired**")
     assert await stage.answers() == ["then not"]
+
+
+async def test_a_clock_that_is_set_between_its_look_and_the_end_ends_no_question(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL, end="then"), tools(), limits=Limits(approval_time=timedelta(hours=12)))
+    await asked(process)
+    looked = asyncio.Event()
+    turns = 0
+
+    async def first() -> None:
+        """The clock is set at the end of the first look; the second one sees to what waits."""
+        nonlocal turns
+        turns += 1
+        if turns == 1:
+            stage.clock.advance(timedelta(hours=20))
+        else:
+            looked.set()
+            await asyncio.Event().wait()
+
+    expiry = Expiry(
+        approvals=stage.store.approvals,
+        decided=process.reception.decided,
+        now=stage.clock,
+        first=first,
+        remind=process.reminders.look,
+        every=timedelta(),
+    )
+    async with process.beside(expiry.run()):
+        await looked.wait()
+        assert await stage.pending()
 
 
 # ------------------------------------------------------------------------------------------------- clicks in vain
