@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from html import escape
 from pathlib import Path
 from typing import Final
 
@@ -145,11 +146,11 @@ class EmailAdapter:
     async def _tell(self, signal: Signal, words: str) -> None:
         """A word for the sender alone, best effort: what was decided is told by the room."""
         sender = signal.actor.partition(":")[2].lstrip("?")
-        parent = await self._parent(signal.message_id) if signal.message_id else None
-        made = digest(signal.dedupe_key, words)[:20]
-        letter = Letter(f"<signalbox-notice.{made}@{self._settings.domain}>", (sender,), self._given.now(), parent)
-        mail = mail_bytes(Body(words, f"<p>{_escaped(words)}</p>"), letter, self._settings, lambda path: b"")
+        own_id = f"<signalbox-notice.{digest(signal.dedupe_key, words)[:20]}@{self._settings.domain}>"
         try:
+            parent = await self._parent(signal.message_id) if signal.message_id else None
+            letter = Letter(own_id, (sender,), self._given.now(), parent)
+            mail = mail_bytes(Body(words, f"<p>{escape(words)}</p>"), letter, self._settings, lambda path: b"")
             await send(self._settings, [sender], mail, copy=False)
         except ChannelError as error:
             log.info("a word for a sender wasn't sent", account=self.account, reason=str(error))
@@ -263,7 +264,3 @@ class EmailAdapter:
             return  # an answer, too
         except MailError as error:
             raise retryable(self.account, error) from error
-
-
-def _escaped(words: str) -> str:
-    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

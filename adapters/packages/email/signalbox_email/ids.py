@@ -22,7 +22,7 @@ from signalbox.channels import Address, ApprovalId, Rejected
 EMAIL: Final = "email"
 OURS: Final = "signalbox"
 MESSAGE_ID: Final = re.compile(r"<[!-;=?-~]{1,480}>")
-MAIL_ADDRESS: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\\x00-\x20\x7f]{1,64}@[^\s@<>,;:\"()\[\]\\/\x00-\x20\x7f]{1,253}")
+MAIL_ADDRESS: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}")
 PART: Final = r"(?P<part>[A-Za-z0-9_-]{1,40}\.\d{1,4})"
 OUR_ID: Final = re.compile(rf"<{OURS}\.{PART}(?:\.(?P<approval>[A-Za-z0-9_~-]{{1,64}}))?@(?P<domain>[^>@]+)>")
 ROOM_MOST_PEOPLE: Final = 20

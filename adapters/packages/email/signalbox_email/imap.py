@@ -23,6 +23,8 @@ LINE_MOST: Final = 1024 * 1024
 SLACK: Final = 1024 * 1024
 """Bytes by which an answer may be longer than the mail in it."""
 BYE_WITHIN: Final = 2.0  # seconds
+PASSING: Final = ("[UNAVAILABLE]", "[INUSE]", "[LIMIT]")
+"""In a refusal that says nothing about the password. Source: RFC 5530."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Imap:
             else:
                 await self._asked([b"LOGIN " + _quoted(user) + b" " + _quoted(password)])
         except Refused as error:
+            if any(code in str(error) for code in PASSING):
+                raise Away(f"{self._name} lets nobody in now: {error}") from None
             raise Denied(
                 f"{self._name} refuses the sign-in as {user}: check user and password (or app token). {error}"
             ) from None
@@ -198,14 +202,15 @@ class Imap:
         if "UIDPLUS" in self._can:
             await self.ask(f"UID EXPUNGE {uid}")
 
-    async def folder_of(self, use: str) -> str:
-        """The mailbox of a special use, such as `\\Sent`; empty where the server names none."""
+    async def folders(self) -> dict[str, str]:
+        """Mailboxes of special uses, by these: `\\sent`, `\\all`, `\\junk`, … (RFC 6154)."""
+        made: dict[str, str] = {}
         for answer in await self.ask('LIST "" "*"'):
-            if answer.word == "LIST" and isinstance((found := values(answer.rest)), list) and len(found) == 3:
+            if answer.word == "LIST" and len(found := values(answer.rest)) == 3:
                 flags, _, name = found
-                if isinstance(flags, list) and use.lower() in {str(one).lower() for one in flags}:
-                    return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
-        return ""
+                words = {str(one).lower() for one in flags} if isinstance(flags, list) else set()
+                made |= dict.fromkeys(words, name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name))
+        return made
 
     # ------------------------------------------------------------------------------------------------------ news
 

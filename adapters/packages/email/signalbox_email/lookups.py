@@ -26,7 +26,7 @@ class Lookups:
     def __init__(self, settings: EmailSettings) -> None:
         self._settings = settings
         self._parents: OrderedDict[str, Parent] = OrderedDict()
-        self._sent: str | None = settings.sent or None
+        self._folders: dict[str, str] | None = None
 
     def note(self, parent: Parent) -> None:
         """Keep a mail's thread in mind."""
@@ -66,9 +66,10 @@ class Lookups:
 
     async def sent_folder(self, imap: Imap) -> str:
         """The mailbox of sent mail; empty where there is none."""
-        if self._sent is None:
-            self._sent = await imap.folder_of("\\Sent") or await self._named(imap)
-        return self._sent
+        if self._folders is None:
+            self._folders = await imap.folders()
+            self._folders["\\sent"] = self._settings.sent or self._folders.get("\\sent") or await self._named(imap)
+        return self._folders["\\sent"]
 
     async def _named(self, imap: Imap) -> str:
         for name in SENT_NAMES:
@@ -81,7 +82,9 @@ class Lookups:
 
     async def _find(self, imap: Imap, message_id: str) -> int | None:
         """Its UID, in the mailbox that is open then."""
-        for name in filter(None, (self._settings.inbox, await self.sent_folder(imap))):
+        sent = await self.sent_folder(imap)
+        others = [(self._folders or {}).get(use, "") for use in ("\\all", "\\junk")]  # where a server may put a copy
+        for name in dict.fromkeys(filter(None, (self._settings.inbox, sent, *others))):
             await imap.select(name, change=False)
             if found := await imap.by_message_id(message_id):
                 return found[-1]

@@ -9,21 +9,22 @@ the last mail that the store knows (less a margin), or within a day before the f
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
 
-from signalbox.channels import CONNECTED, Connection, ConnectionStatus, Places, Signal, Sink, StoreError
+from signalbox.channels import CONNECTED, ChannelError, Connection, ConnectionStatus, Places, Signal, Sink, StoreError
 from signalbox_email.errors import Deaf, Denied, MailError, Refused
 from signalbox_email.ids import EMAIL, digest
 from signalbox_email.imap import Box, Imap
 from signalbox_email.imap_wire import Value
 from signalbox_email.incoming.intake import Dropped, Taken, taken_from, too_large
 from signalbox_email.incoming.loops import Bounce, Pace, bounce_of
-from signalbox_email.incoming.parse import Mail, mail_of
+from signalbox_email.incoming.parse import Mail, header, mail_of
 from signalbox_email.lookups import Lookups
 from signalbox_email.outgoing.letters import Parent
 from signalbox_email.settings import EmailSettings
@@ -35,6 +36,10 @@ TAKEN_FLAG: Final = "SignalboxTaken"
 BEFORE_FIRST: Final = timedelta(days=1)
 SINCE_MARGIN: Final = timedelta(days=2)
 """A search knows days, by the clock of the server."""
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DATE_TIME: Final = re.compile(
+    r"(?P<day>\d{1,2})-(?P<month>[A-Z][a-z]{2})-(?P<year>\d{4}) (?P<time>\d\d:\d\d:\d\d) (?P<zone>[+-]\d{4})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Listener:
                 async with Imap.open(self._settings) as imap:
                     was_connected = True
                     await self._attend(imap, sink)
-            except (MailError, StoreError) as error:
+            except (MailError, StoreError, ChannelError) as error:
                 if asyncio.get_running_loop().time() - began > self._settings.waits.idle.total_seconds():
                     failures = 0
                 failures += 1
@@ -119,46 +124,49 @@ class Listener:
     async def _take_all(self, imap: Imap, box: Box, since: datetime, sink: Sink) -> None:
         """All that is new, in order."""
         new = f"UNKEYWORD {TAKEN_FLAG}" if box.keywords else "UNSEEN"
-        day = (since - timedelta(days=1)).strftime("%d-%b-%Y")
-        for uid in await imap.search(f"{new} UNDELETED SINCE {day}"):
+        for uid in await imap.search(f"{new} UNDELETED SINCE {day_of(since - timedelta(days=1))}"):
             await self._take(imap, box, uid, since, sink)
 
     async def _take(self, imap: Imap, box: Box, uid: int, since: datetime, sink: Sink) -> None:
         told = await imap.fetch(uid, "UID INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER]")
-        head, size = told.get("BODY[HEADER]"), told.get("RFC822.SIZE")
-        if not isinstance(head, bytes):
-            return  # somebody deleted it meanwhile
-        came = _instant(told.get("INTERNALDATE"), self._now())
+        raw, size = told.get("BODY[HEADER]"), _number(told.get("RFC822.SIZE"))
+        came = instant_of(told.get("INTERNALDATE")) or self._now()
         is_live = uid >= box.next_uid  # it came while we were connected: now, whatever the server's clock says
         if came < since and not is_live:
             return
-        is_large = isinstance(size, str) and size.isdigit() and int(size) > self._settings.mail_most
-        raw = head if is_large else await imap.fetch(uid, "UID BODY.PEEK[]")
-        whole = raw if isinstance(raw, bytes) else raw.get("BODY[]")
-        if not isinstance(whole, bytes):
-            return
-        mail = mail_of(whole, key=digest(head) if is_large else "")
+        is_large = size > self._settings.mail_most
+        if not is_large:
+            raw = (await imap.fetch(uid, "UID BODY.PEEK[]")).get("BODY[]")
+        if not isinstance(raw, bytes):
+            return  # somebody deleted it meanwhile
+        found = _Found(box, uid, size if is_large else 0, self._now() if is_live else min(came, self._now()))
         try:
-            await self._judge(imap, mail, _Found(box, uid, int(str(size)) if is_large else 0, is_live, came), sink)
-        except (StoreError, MailError):
+            await self._judge(imap, await self._read(raw, found), found, sink)
+        except (StoreError, ChannelError, MailError):
             raise
         except Exception:
             # Tried again it would fail again, and keep all that comes behind it.
             log.exception("a mail can't be read and is left", account=self._settings.account, uid=uid)
-            await imap.flag(uid, TAKEN_FLAG if box.keywords else "\\Seen")
+            await imap.flag(uid, _taken(box))
+
+    async def _read(self, raw: bytes, found: _Found) -> Mail:
+        """The mail, with its whole thread: some programs only name the mail that they answer. Errors: Retryable."""
+        mail = mail_of(raw, key=digest(raw) if found.size else "")
+        if not mail.parent or header(mail.head, "References"):
+            return mail
+        parent = await self._lookups.parent(mail.parent)
+        return replace(mail, references=[*parent.references, parent.message_id]) if parent else mail
 
     async def _judge(self, imap: Imap, mail: Mail, found: _Found, sink: Sink) -> None:
         settings, box, uid = self._settings, found.box, found.uid
-        at = self._now() if found.is_live else min(found.came, self._now())
-        bounce = None if found.size else bounce_of(mail, settings.domain)
-        if bounce is not None:
+        if not found.size and (bounce := bounce_of(mail, settings.domain)):
             self._hands.came_back(bounce)
             made: Taken | Dropped = Dropped("it tells of a mail of ours that came back")
         elif found.size:
-            made = too_large(mail, settings, found.size, at=at)
+            made = too_large(mail, settings, found.size, at=found.at)
         else:
             made = taken_from(
-                mail, settings, at=at, remote=lambda place: f"{box.validity} {uid} {place} {mail.message_id}"
+                mail, settings, at=found.at, remote=lambda place: f"{box.validity} {uid} {place} {mail.message_id}"
             )
         if isinstance(made, Dropped) and made.own:
             await self._file(imap, box, uid)
@@ -166,14 +174,13 @@ class Listener:
         if isinstance(made, Taken):
             made = await self._hand_in(mail, made, sink)
         if isinstance(made, Dropped):
-            log.info(
-                "nothing comes of a mail", account=settings.account, uid=uid, sender=mail.sender[1], reason=made.reason
-            )
-        await imap.flag(uid, f"\\Seen {TAKEN_FLAG}" if box.keywords else "\\Seen")
+            told = {"uid": uid, "sender": mail.sender[1], "reason": made.reason}
+            log.info("nothing comes of a mail", account=settings.account, **told)
+        await imap.flag(uid, _taken(box))
 
     async def _hand_in(self, mail: Mail, made: Taken, sink: Sink) -> Taken | Dropped:
         thread = (made.signal.address.room, made.signal.address.thread)
-        if not self._pace.take(thread, self._now()):
+        if not self._pace.allows(thread, self._now()):
             return Dropped(
                 f"its thread had {self._settings.per_hour} mails within an hour: two programs may be answering each other"
             )
@@ -182,11 +189,12 @@ class Listener:
         signal = await self._hands.finish(made)
         if signal is not None:
             await self._hands.hand_in(made, signal, sink)
+        self._pace.note(thread, self._now())
         return made
 
     async def _file(self, imap: Imap, box: Box, uid: int) -> None:
         """A mail of our own: put where sent mail is. It must stay, since a look for it settles what is in doubt."""
-        await imap.flag(uid, f"\\Seen {TAKEN_FLAG}" if box.keywords else "\\Seen")
+        await imap.flag(uid, _taken(box))
         if folder := await self._lookups.sent_folder(imap):
             try:
                 await imap.move(uid, folder)
@@ -201,15 +209,32 @@ class _Found:
     box: Box
     uid: int
     size: int
-    is_live: bool
-    came: datetime
+    at: datetime
 
 
-def _instant(told: Value, now: datetime) -> datetime:
-    """The time of an INTERNALDATE; now for one that says none."""
+def _taken(box: Box) -> str:
+    """Flags of a mail that is done with."""
+    return f"\\Seen {TAKEN_FLAG}" if box.keywords else "\\Seen"
+
+
+def _number(told: Value) -> int:
+    return int(told) if isinstance(told, str) and told.isdigit() and len(told) < 16 else 0
+
+
+def day_of(at: datetime) -> str:
+    """A date as IMAP writes it, in whatever language this machine speaks."""
+    return f"{at.day}-{MONTHS[at.month - 1]}-{at.year}"
+
+
+def instant_of(told: Value) -> datetime | None:
+    """The time of an INTERNALDATE; None for one that says none."""
+    found = DATE_TIME.fullmatch(told.decode("ascii", "replace").strip()) if isinstance(told, bytes) else None
+    if found is None or found["month"] not in MONTHS:
+        return None
+    month = MONTHS.index(found["month"]) + 1
     try:
-        return datetime.strptime(
-            (told.decode() if isinstance(told, bytes) else str(told)).strip(), "%d-%b-%Y %H:%M:%S %z"
+        return datetime.fromisoformat(
+            f"{found['year']}-{month:02}-{int(found['day']):02}T{found['time']}{found['zone']}"
         ).astimezone(UTC)
     except ValueError:
-        return now
+        return None

@@ -149,13 +149,21 @@ async def check(account: EmailAccount) -> Sequence[Finding]:
 
 
 def faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Without anybody's word on who a sender is, all mail would be dropped: that is never meant."""
+    """Mistakes that are never meant: nobody to say who senders are, and a password that goes over the network in the clear."""
     if not table.get("authserv_id") and table.get("unverified") != "stranger":
         yield (
             "authserv_id",
             "is missing; set the name under which your mail server writes Authentication-Results (docs/email.md says how "
             'to find it), or unverified = "stranger" to let everybody in as somebody unknown',
         )
+    for kind in ("imap", "smtp"):
+        host = table.get(f"{kind}_host") or table.get("imap_host", "")
+        if table.get(f"{kind}_security") == "none" and isinstance(host, str) and not _is_here(host):
+            yield f"{kind}_security", f'"none" would send the password to {host} in the clear; set "tls" or "starttls"'
+
+
+def _is_here(host: str) -> bool:
+    return host == "localhost" or host == "::1" or re.fullmatch(r"127(?:\.\d{1,3}){3}", host) is not None
 
 
 PLUGIN: Final = ChannelPlugin(

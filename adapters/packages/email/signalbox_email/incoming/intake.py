@@ -52,7 +52,7 @@ class Taken:
 def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Callable[[int], str]) -> Taken | Dropped:
     """`at` is when it came. `remote` names a part of this mail, by its place."""
     address = mail.sender[1]
-    if is_our_id(mail.message_id, settings.domain):
+    if is_our_id(mail.message_id, settings.domain) and settings.is_ours(address):
         return Dropped("it is a mail of our own", own=True)
     if not address:
         return Dropped("its From header names nobody, or several")
@@ -139,9 +139,10 @@ def _names(mail: Mail, settings: EmailSettings) -> str:
     return ", ".join(name or address for name, address in others_in(mail, settings))[:NAMES_MOST_CHARS]
 
 
-def _said(mail: Mail, new: str, settings: EmailSettings, remote: Callable[[int], str]) -> Said:
+def _said(mail: Mail, new: str, settings: EmailSettings, remote: Callable[[int], str]) -> Said | Commanded:
     files = tuple(FileRef(one.name, "", one.size, remote(one.place), one.mime) for one in mail.files)
-    return Said(_text(mail, new, settings), files)
+    text = _text(mail, new, settings)
+    return Said(text, files) if text or files else Commanded(UNREAD, "an empty mail")
 
 
 def _text(mail: Mail, new: str, settings: EmailSettings) -> str:

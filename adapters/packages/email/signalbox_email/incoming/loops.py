@@ -89,15 +89,16 @@ class Pace:
         self._per_hour = per_hour
         self._threads: OrderedDict[Sequence[str], deque[datetime]] = OrderedDict()
 
-    def take(self, key: Sequence[str], now: datetime) -> bool:
-        """False if there were too many of late. One that is not taken doesn't count."""
-        times = self._threads.setdefault(key, deque())
+    def allows(self, key: Sequence[str], now: datetime) -> bool:
+        """False if there were too many of late."""
+        times = self._threads.get(key, deque())
+        while times and now - times[0] >= AN_HOUR:
+            times.popleft()
+        return len(times) < self._per_hour
+
+    def note(self, key: Sequence[str], now: datetime) -> None:
+        """Count one that was taken in."""
+        self._threads.setdefault(key, deque()).append(now)
         self._threads.move_to_end(key)
         while len(self._threads) > THREADS_MOST:
             self._threads.popitem(last=False)
-        while times and now - times[0] >= AN_HOUR:
-            times.popleft()
-        if len(times) >= self._per_hour:
-            return False
-        times.append(now)
-        return True

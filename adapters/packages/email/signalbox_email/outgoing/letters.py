@@ -16,7 +16,8 @@ from signalbox_email.settings import EmailSettings
 
 REFERENCES_MOST: Final = 20
 """Ids of a thread that a mail names: the first, which it began with, and the newest. Source: RFC 5537, 3.4.4."""
-WIRE: Final = policy.SMTP.clone(max_line_length=78)
+WIRE: Final = policy.SMTP.clone(max_line_length=900)
+"""Far above an id: of one that is longer than a line Python would make an encoded word, which nobody finds again."""
 
 
 @dataclass(frozen=True, slots=True)
