@@ -63,12 +63,13 @@ def mail_of(raw: bytes, *, key: str = "") -> Mail:
     references = ids_in(header(message, "References"))
     parents = ids_in(header(message, "In-Reply-To"))
     parent = parents[0] if parents else (references[-1] if references else "")
-    senders = people(message, "From")
+    senders = _named(message, "From")
     text, files = _contents(message)
     return Mail(
         key=ids[0] if ids else key or digest(raw),
         message_id=ids[0] if ids else "",
-        sender=senders[0] if len(senders) == 1 else ("", ""),  # several: nobody knows who speaks
+        # Of several, also where some are no addresses, nobody knows who speaks.
+        sender=senders[0] if len(senders) == 1 and is_mail_address(senders[0][1]) else ("", ""),
         to=people(message, "To"),
         cc=people(message, "Cc"),
         subject=" ".join(decoded(header(message, "Subject")).split())[:500],
@@ -101,10 +102,16 @@ def decoded(value: str) -> str:
 
 def people(message: Message, name: str) -> list[Named]:
     """The people whom a header names, as far as they have addresses."""
+    return [(who, address) for who, address in _named(message, name) if is_mail_address(address)]
+
+
+def _named(message: Message, name: str) -> list[Named]:
+    """All that a header names, addresses or not."""
     raw = [unfolded(str(one)) for one in message.get_all(name) or []]
-    found = getaddresses(raw)
-    named = ((" ".join(decoded(who).split())[:NAME_MOST_CHARS], address.strip().lower()) for who, address in found)
-    return [(who, address) for who, address in named if is_mail_address(address)]
+    return [
+        (" ".join(decoded(who).split())[:NAME_MOST_CHARS], address.strip().lower())
+        for who, address in getaddresses(raw)
+    ]
 
 
 def parts_of(message: Message) -> Iterator[tuple[int, Message]]:

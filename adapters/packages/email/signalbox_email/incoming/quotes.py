@@ -8,9 +8,9 @@ from typing import Final
 
 ATTRIBUTION: Final = re.compile(
     r"(?:On\s.{4,200}\swrote|Am\s.{4,200}\sschrieb(?:\s.{1,120})?|Le\s.{4,200}\sa\sécrit|El\s.{4,200}\sescribió"
-    r"|Il\s.{4,200}\sha\sscritto|Op\s.{4,200}\sschreef(?:\s.{1,120})?|.{2,120}\s(?:wrote|schrieb))\s?:",
-    re.DOTALL,
+    r"|Il\s.{4,200}\sha\sscritto|Op\s.{4,200}\sschreef(?:\s.{1,120})?)\s?:"
 )
+BRIEF_ATTRIBUTION: Final = re.compile(r".{2,120}\s(?:wrote|schrieb)\s?:")
 SEPARATOR: Final = re.compile(
     r"-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded message|Weitergeleitete Nachricht|Message d'origine)\s*-{2,}"
     r"|_{20,}",
@@ -64,10 +64,10 @@ def _attributed(lines: list[str], end: int) -> int:
     """Find the begin of the line that tells whose words a quote is; programs break it where it gets long."""
     while end and not lines[end - 1].strip():
         end -= 1
-    for count in range(1, ATTRIBUTION_MOST_LINES + 1):
-        if end >= count and ATTRIBUTION.fullmatch(" ".join(lines[end - count : end]).strip()):
+    for count in range(min(ATTRIBUTION_MOST_LINES, end), 0, -1):
+        if ATTRIBUTION.fullmatch(" ".join(lines[end - count : end]).strip()):
             return end - count
-    return end
+    return end - 1 if end and BRIEF_ATTRIBUTION.fullmatch(lines[end - 1].strip()) else end
 
 
 def _words(new: list[str], quoted: list[str]) -> Words:
