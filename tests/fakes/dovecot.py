@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -168,6 +169,19 @@ class Maildir:
         path.write_bytes(raw)
         self._own(path)
         path.rename(self.folder / "new" / name)
+
+    def forget(self) -> None:
+        """The server knows nothing of this mailbox any more: no numbers, no flags."""
+        for path in self.folder.glob("dovecot*"):
+            path.unlink()
+        for path in (self.folder / "cur").iterdir():
+            path.rename(self.folder / "new" / path.name.partition(":2,")[0])
+
+    def age(self, by: timedelta) -> None:
+        """All mail in it came so much earlier."""
+        for path in (self.folder / "new").iterdir():
+            at = time.time() - by.total_seconds()
+            os.utime(path, (at, at))
 
     def mails(self, *, sent: bool = False) -> list[tuple[str, bytes]]:
         """Flags (`S` for seen) and bytes of each mail."""

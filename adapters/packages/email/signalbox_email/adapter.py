@@ -36,6 +36,7 @@ from signalbox.channels import (
     Signal,
     Sink,
     Wire,
+    say,
 )
 from signalbox_email.errors import Denied, MailError, retryable
 from signalbox_email.ids import EMAIL, digest, message_id, people_in
@@ -129,6 +130,9 @@ class EmailAdapter:
         chosen, signal = taken.chosen, taken.signal
         if chosen is None or chosen.choice not in FORMS:
             return signal
+        if chosen.choice is Choice.EDIT:  # with nothing changed it would be an approval
+            await self._tell(signal, say("Arguments can't be changed by mail. Use the page or the command line."))
+            return None
         form = await self._given.forms(chosen.approval, chosen.choice, signal.actor)
         if isinstance(form, str):
             await self._tell(signal, form)

@@ -44,7 +44,9 @@ class Checks:
     async def _mailbox(self, imap: Imap) -> AsyncIterator[Finding]:
         yield self._fine("imap", f"{self._settings.imap.host} lets it in as {self._settings.user}")
         try:
-            box = await imap.select(self._settings.inbox, change=False)
+            box = await imap.select(
+                self._settings.inbox
+            )  # of one opened for reading no server says which flags it keeps
         except Refused as error:
             why = "New mail is looked for in that folder."
             yield self._bad(

@@ -76,7 +76,7 @@ async def connected(settings: EmailSettings) -> AsyncIterator[SMTP]:
             async with asyncio.timeout(seconds):
                 await smtp.connect()
                 if settings.smtp_login:
-                    await smtp.login(settings.user, settings.password)
+                    await _sign_in(smtp, settings)
         except SMTPAuthenticationError as error:
             raise Retryable(f"{_name(settings)} refuses the sign-in as {settings.user}: {_told(error)}") from error
         except (SMTPException, OSError, TimeoutError) as error:
@@ -84,6 +84,16 @@ async def connected(settings: EmailSettings) -> AsyncIterator[SMTP]:
         yield smtp
     finally:
         smtp.close()
+
+
+async def _sign_in(smtp: SMTP, settings: EmailSettings) -> None:
+    """Once, by one method: servers lock an account out that tries a wrong password by each of them."""
+    if smtp.is_ehlo_or_helo_needed:
+        await smtp.ehlo()
+    if "login" in smtp.supported_auth_methods and "plain" not in smtp.supported_auth_methods:
+        await smtp.auth_login(settings.user, settings.password)
+    else:
+        await smtp.auth_plain(settings.user, settings.password)
 
 
 async def _addressed(smtp: SMTP, settings: EmailSettings, to: Sequence[str], *, copy: bool) -> None:
