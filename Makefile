@@ -9,6 +9,7 @@ LAB_TESTS_WITHIN := 660
 
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGES := $(wildcard adapters/packages/*/pyproject.toml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 	[ ! -e $$stamp ] || { [ -x $(BIN)/python ] && [ "$$(cat $$stamp)" = "$$(pwd -P)" ]; } || echo moved; done))
@@ -27,6 +28,7 @@ run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config
 test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@sh tests/setup_chromium.sh
 	@sh tests/setup_pgbouncer.sh
+	@sh tests/setup_dovecot.sh
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
 
@@ -36,6 +38,8 @@ check: $(VENV)/.dev  ## the static gate alone
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >$(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
+	@for package in $(dir $(PACKAGES)); do \
+		told=$$(cd $$package && "$(CURDIR)/$(BIN)/lint-imports" --no-logo --no-cache 2>&1) || { echo "$$told"; exit 1; }; done
 	@$(BIN)/python -m runtime.store.check
 	@$(BIN)/python -m tests.security.check
 	@$(BIN)/python -m tests.docstrings
@@ -111,9 +115,9 @@ $(VENV)/.run: requirements.lock pyproject.toml $(MOVED) | $(BIN)/python
 	@pwd -P >$@
 
 # The development lock holds everything of the other one at the same versions, so both stamps are met.
-$(VENV)/.dev: requirements-dev.lock requirements.lock pyproject.toml $(MOVED) | $(BIN)/python
+$(VENV)/.dev: requirements-dev.lock requirements.lock pyproject.toml $(PACKAGES) $(MOVED) | $(BIN)/python
 	@echo "Installing what Signalbox and its tests need (once; about a minute)."
 	@$(PIP) install --require-hashes -r requirements-dev.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-deps --no-build-isolation -e . $(addprefix -e ./,$(patsubst %/,%,$(dir $(PACKAGES))))
 	@pwd -P >$(VENV)/.run
 	@pwd -P >$@

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from runtime.contract import (
     CONNECTED,
+    UNREAD,
     AccountSecret,
     AdapterContext,
     Address,
+    Addressing,
     Amended,
+    ApprovalId,
     Attempt,
     Body,
     Bucket,
@@ -31,6 +34,7 @@ from runtime.contract import (
     Moved,
     Outcome,
     Part,
+    Places,
     Progress,
     Receipt,
     Said,
@@ -47,14 +51,18 @@ from runtime.contract import (
 from runtime.errors import ChannelError, ConfigError, Rejected, Retryable, Scope, StoreError, Uncertain
 from runtime.settings.accounts import Account, HookUrl, of_form
 from runtime.settings.types import Number, Place, Proof, Secret, Switch, Text, Whole
+from runtime.text.words import say
 
 __all__ = [
     "CONNECTED",
+    "UNREAD",
     "Account",
     "AccountSecret",
     "AdapterContext",
     "Address",
+    "Addressing",
     "Amended",
+    "ApprovalId",
     "Attempt",
     "Body",
     "Bucket",
@@ -83,6 +91,7 @@ __all__ = [
     "Outcome",
     "Part",
     "Place",
+    "Places",
     "Progress",
     "Proof",
     "Receipt",
@@ -106,4 +115,5 @@ __all__ = [
     "Whole",
     "Wire",
     "of_form",
+    "say",
 ]
