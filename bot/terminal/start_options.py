@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.settings.safety.guard import Guardrails
     from bot.settings.settings import Settings
 
-TAKEN: Final = "signalbox.env"
+VARIABLES_TAKEN: Final = "signalbox.env"
 """In the context of a command: the file whose variables were taken."""
 
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on, instead of web.host.")]
@@ -64,13 +64,13 @@ AuthUrl = Annotated[
 def take_variables(context: typer.Context, file: Path | None) -> Path | None:
     """Take the variables of `--env FILE`, before anything reads settings."""
     taken = context.find_root().meta
-    if file is None or context.resilient_parsing or taken.get(TAKEN) == file.absolute():
+    if file is None or context.resilient_parsing or taken.get(VARIABLES_TAKEN) == file.absolute():
         return file
     from bot.settings.settings import add_variables
 
     if warning := add_variables(file):
         typer.echo(f"signalbox: warning: {warning}", err=True)
-    taken[TAKEN] = file.absolute()
+    taken[VARIABLES_TAKEN] = file.absolute()
     return file
 
 
@@ -88,7 +88,7 @@ EnvFile = Annotated[
 
 def variables_file(context: typer.Context) -> Path | None:
     """The file of `--env`, wherever in the command line it stood."""
-    found: Path | None = context.find_root().meta.get(TAKEN)
+    found: Path | None = context.find_root().meta.get(VARIABLES_TAKEN)
     return found
 
 
