@@ -22,6 +22,7 @@ from bot.service.states import ServiceState, stands
 from runtime.errors import BotError
 
 HEALTH_LOOK_SECONDS: Final = 0.1
+MARK_LOOK_SECONDS: Final = 0.01
 END_SPARE: Final = timedelta(seconds=1)
 """After the program's own end of patience, until it is killed."""
 KILLED_WITHIN: Final = timedelta(seconds=10)
@@ -60,8 +61,7 @@ class DetachedService:
             if other := holder(self._data_dir):
                 raise BotError(NOT_OURS.format(pid=other, data_dir=self._data_dir))
             begin, process = self._spawned()
-            mark = mark_of(process.pid)
-            if mark is None:
+            if (mark := _marked(process)) is None:
                 raise self._died(process.wait(), begin)
             self._keep(mark)
             self._until_healthy(mark, within, process.poll, begin)
@@ -135,6 +135,15 @@ class DetachedService:
         told = last_lines(self._log, LAST_LOG_LINES) if begin is None else _since(self._log, begin)[-LAST_LOG_LINES:]
         words = "\n".join(f"  {line}" for line in told or ["(it wrote nothing)"])
         return BotError(f"{DIED.format(code=code, log=self._log)}\n{words}")
+
+
+def _marked(process: subprocess.Popen[bytes]) -> ProcessMark | None:
+    """The mark of a process that was started just now; None where it has ended. Its command is told a moment later."""
+    while process.poll() is None:
+        if mark := mark_of(process.pid):
+            return mark
+        time.sleep(MARK_LOOK_SECONDS)
+    return None
 
 
 class LeftToItself(subprocess.Popen[bytes]):

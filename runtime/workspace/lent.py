@@ -17,7 +17,7 @@ log = structlog.get_logger("workspace")
 
 LENT: Final = ".lent"
 """Under the root, and no session's: a file for each workspace that is elsewhere, with its path."""
-NOT_THERE: Final = "{folder}: there is no such folder."
+NO_SUCH_FOLDER: Final = "{folder}: there is no such folder."
 NOT_ALLOWED: Final = "{folder} isn't below a folder that files.lent allows: {roots}."
 HIDDEN: Final = "{folder} is in a hidden folder ({name}), where programs keep keys and settings. Choose another one."
 OURS: Final = (
@@ -32,9 +32,9 @@ def refusal(folder: Path, *, roots: Sequence[Path], own: Sequence[tuple[str, Pat
         real = folder.resolve(strict=True)
         about = real.stat()
     except (OSError, RuntimeError):
-        return NOT_THERE.format(folder=folder)
+        return NO_SUCH_FOLDER.format(folder=folder)
     if not stat.S_ISDIR(about.st_mode):
-        return NOT_THERE.format(folder=folder)
+        return NO_SUCH_FOLDER.format(folder=folder)
     for what, place in own:
         here = place.resolve()
         if real == here or here in real.parents or real in here.parents:
