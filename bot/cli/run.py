@@ -10,7 +10,6 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
-import structlog
 import typer
 
 from bot.node.invocation import as_called
@@ -91,8 +90,6 @@ def run(
     logs.configure(settings.log.level, settings.log.format, settings.secret_values(), ring=LogRing())
     logs.tell_skipped(settings.chain.skipped)
     tell_unused(settings)
-    if settings.warning:
-        structlog.get_logger("app").warning("started without guardrails", reason=settings.warning)
     run_to_end(_serve(settings, starting, kept))
 
 

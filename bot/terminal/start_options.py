@@ -111,7 +111,10 @@ def flags(
         "nodes.shutdown_seconds": shutdown_timeout,
         "auth.url": auth_url,
     }
-    return Flags({name: value for name, value in given.items() if value is not None}, names_in(only))
+    names = names_in(only)
+    if only and not names:
+        raise ConfigError("--with: expected the name of an account, or web for the page alone.")
+    return Flags({name: value for name, value in given.items() if value is not None}, names)
 
 
 def check_model(settings: Settings, given: str | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -52,6 +53,8 @@ NOT_RUNNING: Final = 3
 UNIT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LOG: Final = "service.log"
 FOLLOW_SECONDS: Final = 0.5
+START_SECONDS: Final = 60.0
+SECONDS_MAX: Final = 86_400
 NONE_YET: Final = "There's no service for data_dir {data_dir} yet. Make one: signalbox service install"
 BAD_NAME: Final = "--name {name}: expected letters, digits, - and _, such as signalbox-work."
 VARIABLES_LEFT_OUT: Final = "The service won't have these variables of this terminal: {names}. Put them into a file that only you can read, and install with --env FILE; or seal them: signalbox secrets set {first}"
@@ -112,7 +115,9 @@ def install(
     words = [*_config_words(settings), *(["--env", str(file)] if file else []), "run", *typed(**options, **guarded)]
     _install(settings, name, words, log_file, detached=detached)
     if now:
-        _tell_state(_service(settings).start(timedelta(seconds=60)))
+        _start(settings, START_SECONDS)
+    else:
+        typer.echo(as_called("Start it: signalbox service start"))
 
 
 @commands.command()
@@ -121,7 +126,7 @@ def uninstall(context: typer.Context, env: EnvFile = None, config: ConfigFile = 
     from bot.service.records import forget_installed
     from bot.service.systemd import UserUnit
 
-    settings = settings_of(context, config)
+    settings = _settings(context, config)
     service = _service(settings)
     if isinstance(service, UserUnit):
         service.uninstall()
@@ -132,9 +137,9 @@ def uninstall(context: typer.Context, env: EnvFile = None, config: ConfigFile = 
 
 
 @commands.command()
-def start(context: typer.Context, wait: Wait = 60.0, env: EnvFile = None, config: ConfigFile = None) -> None:
+def start(context: typer.Context, wait: Wait = START_SECONDS, env: EnvFile = None, config: ConfigFile = None) -> None:
     """Start the service, and wait until it is ready; else print what it died with."""
-    _tell_state(_service(settings_of(context, config)).start(timedelta(seconds=wait)))
+    _start(_settings(context, config), wait)
 
 
 @commands.command()
@@ -142,7 +147,8 @@ def stop(
     context: typer.Context, shutdown_timeout: Force = None, env: EnvFile = None, config: ConfigFile = None
 ) -> None:
     """Have the service finish what it can, and end it by force after its time. Touches no other process."""
-    stopped = _service(settings_of(context, config)).stop(_seconds(shutdown_timeout))
+    within = _seconds("--shutdown-timeout", shutdown_timeout)
+    stopped = _service(_settings(context, config)).stop(within)
     typer.echo("Stopped." if stopped else "It wasn't running.")
 
 
@@ -150,20 +156,20 @@ def stop(
 def restart(
     context: typer.Context,
     shutdown_timeout: Force = None,
-    wait: Wait = 60.0,
+    wait: Wait = START_SECONDS,
     env: EnvFile = None,
     config: ConfigFile = None,
 ) -> None:
     """Stop the service and start it again, with the settings of now."""
-    service = _service(settings_of(context, config))
-    service.stop(_seconds(shutdown_timeout))
-    _tell_state(service.start(timedelta(seconds=wait)))
+    settings = settings_of(context, config)  # what is wrong with them is told before it is stopped
+    _service(settings).stop(_seconds("--shutdown-timeout", shutdown_timeout))
+    _start(settings, wait)
 
 
 @commands.command()
 def status(context: typer.Context, as_json: AsJson = False, env: EnvFile = None, config: ConfigFile = None) -> None:
     """Show process, uptime, address and health. Exit code: 0 it runs, 3 it doesn't."""
-    settings = settings_of(context, config)
+    settings = _settings(context, config)
     service = _found(settings)
     shown = service.state() if service else None
     if as_json:
@@ -187,7 +193,7 @@ def logs(
     from bot.service.rotation import last_lines
     from bot.service.systemd import UserUnit
 
-    settings = settings_of(context, config)
+    settings = _settings(context, config)
     service = _service(settings)
     if isinstance(service, UserUnit):
         if follow:
@@ -273,7 +279,6 @@ def _told(settings: Settings, made: Installed) -> Iterator[str]:
         yield f"Installed: a process of its own, with its log in {made.log}."
         command = [*program(), *made.arguments[: made.arguments.index("run")], "service", "start"]
         yield NOT_AT_BOOT.format(command=" ".join(command))
-    yield "Start it: signalbox service start"
 
 
 def _of_file(made: Installed) -> set[str]:
@@ -322,8 +327,34 @@ def _unit(settings: Settings, name: str) -> UserUnit:
     return UserUnit(name, unit_folder(config_folder(environment())), settings.data_dir)
 
 
-def _seconds(given: float | None) -> timedelta | None:
-    return timedelta(seconds=given) if given else None
+def _settings(context: typer.Context, config: Path | None) -> Settings:
+    """Settings by which a service is found, also where something else in them is wrong: it can be stopped all the same."""
+    from bot.settings.settings import load_usable
+
+    return load_usable(config or context.find_root().obj)[0]
+
+
+def _start(settings: Settings, wait: float) -> None:
+    state = _service(settings).start(_seconds("--wait", wait) or timedelta())
+    _tell_state(state)
+    if state.url:
+        typer.echo(as_called(f"For a link to the page: signalbox people link {quote(_owner(settings))}"))
+
+
+def _owner(settings: Settings) -> str:
+    """Name of an owner, for a command to copy."""
+    from bot.terminal.options import ask_operator
+
+    rows = ask_operator(settings, lambda api: api.people())
+    return next((str(row["name"]) for row in rows if row["role"] == "owner"), "owner")
+
+
+def _seconds(option: str, given: float | None) -> timedelta | None:
+    if given is None:
+        return None
+    if not 0 < given <= SECONDS_MAX:
+        raise ConfigError(f"{option}: got {given:g}; expected seconds, up to a day.")
+    return timedelta(seconds=given)
 
 
 def _tell_state(state: ServiceState) -> None:
