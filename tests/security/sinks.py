@@ -59,7 +59,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("make_token", "revoke_token", "note_use", "note_exposed"),
+        *("make_token", "revoke_token", "note_use", "note_exposed", "keep_bounds"),
         *("keep_session", "drop_session", "note_turned_away", "end_session"),
         *("make_invitation", "revoke_invitation", "turn_away", "keep_languages"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
