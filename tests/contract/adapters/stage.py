@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from bot.testing.clocks import Clock
 from runtime.contract import (
     AdapterContext,
     Address,
@@ -49,16 +50,6 @@ PATIENCE: Final = 15.0  # seconds on a busy machine; what is looked for is there
 SETTLE_TRIES: Final = 12
 STEP: Final = timedelta(seconds=5)
 """How far the clock moves between two looks for an uncertain message: real ones are 10 s and 25 s after the cut."""
-
-
-class Clock:
-    """The time of day, which a test may move on."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 class FakeSink:

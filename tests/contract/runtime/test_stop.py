@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.testing.scripted import held
 from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
@@ -15,7 +16,6 @@ from runtime.store.protocol import History
 from runtime.store.runs.store import RunStore
 from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import held
 
 
 async def for_ever(arguments: Mapping[str, Json]) -> str:
