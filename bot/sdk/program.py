@@ -43,7 +43,7 @@ NO_TOOL_FOR_AGENT: Final = (
     "raise `effects`."
 )
 CLOSING_TOPIC: Final = "sdk closing"
-GONE: Final = "This program is no longer among the people of this data folder. Open the agent anew to have it added."
+PERSON_GONE: Final = "This program is no longer among the people of this data folder. Open the agent anew to have it added."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ async def _caller(app: App, name: str, role: Role) -> Caller:
     async def still() -> tuple[ProgramToken, Person]:
         found = await people.identified(token.identity)
         if found is None:
-            raise Refusal(401, GONE)
+            raise Refusal(401, PERSON_GONE)
         return token, found
 
     while (person := await people.identified(token.identity)) is None:

@@ -16,7 +16,7 @@ from bot.testing.channel.server import Channel, ChannelKind
 from bot.testing.serve import serving
 from runtime.contract import AdapterContext, ChannelAdapter
 
-GLANCE: Final = timedelta(seconds=0.02)
+SCREEN_LOOK: Final = timedelta(seconds=0.02)
 PLATFORM_PAUSE: Final = timedelta(seconds=0.05)
 NOT_SHOWN: Final = "{text!r} was not shown within {seconds:g} s. On the screen: {screen}"
 NO_BUTTON: Final = "No message has a button {label!r}. There are: {labels}"
@@ -48,7 +48,7 @@ class Platform(Driver):
                     posts = (await self.screen()).posts
                     if found := next((post for post in reversed(posts) if fits(post)), None):
                         return found
-                    await asyncio.sleep(GLANCE.total_seconds())
+                    await asyncio.sleep(SCREEN_LOOK.total_seconds())
         except TimeoutError:
             screen = [(post.room, post.body.text, labels_on(post)) for post in posts]
             raise AssertionError(NOT_SHOWN.format(text=wanted, seconds=within, screen=screen)) from None
