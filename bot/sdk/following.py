@@ -45,21 +45,19 @@ class Following:
 
     async def looks(self) -> AsyncGenerator[Look, None]:
         """A look now, and after each change, until it is over. Errors: as `found`."""
-        rings, heard = self._listener(None), ""
-        rows_are_due, last = True, Look(await self.answer())
-        while not last.answer.is_over:
-            if rows_are_due:
-                last = await self._look()
-                if last.answer.run != heard:
-                    rings, heard = self._listener(last.answer.run), last.answer.run
-                    last = await self._look()  # what came before we listened
-            yield self._with_live(last)
-            if not last.answer.is_over:
-                rows_are_due = await self._rung(rings, heard)
-        if not rows_are_due:
-            yield last
+        rings, heard = self._listener(""), ""
+        look = await self._look()
+        while True:
+            if look.answer.run != heard:
+                rings, heard = self._listener(look.answer.run), look.answer.run
+                look = await self._look()  # with what came before we listened
+            yield self._with_live(look)
+            if look.answer.is_over:
+                return
+            if await self._rung(rings, heard):
+                look = await self._look()
 
-    def _listener(self, run: str | None) -> Listener:
+    def _listener(self, run: str) -> Listener:
         topics = [rows_topic(run), live_topic(run)] if run else []
         return self._program.app.base.notifier.listen(room_topic(self._address), CLOSING_TOPIC, *topics)
 

@@ -9,11 +9,14 @@ from typing import Final, TypedDict
 
 import structlog
 
+from bot.plugins.packages import model_driver
 from bot.settings.faults import nearest
+from bot.settings.models.aliases import by_name, first_of
 from bot.settings.settings import Settings, load
 from bot.telemetry import logs
 from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ConfigError
+from runtime.models.vendors import fault_of
 
 
 class Controls(TypedDict, total=False):
@@ -42,6 +45,7 @@ NO_SETTINGS: Final = (
     'its file with config="…", or name a model: model="demo" needs no key.'
 )
 NO_CONTROL: Final = "{name}: there is no such control. {hint}There are: {known}."
+NO_SUCH_MODEL: Final = "model.name: {fault}, or the name of a table of [[models]]."
 NO_SUCH_AGENT: Final = "agent: there is no agent {name!r} in these settings. There are: {known}."
 
 
@@ -66,6 +70,7 @@ def settings_for(
         raise ConfigError(NO_SETTINGS.format(folder=Path.cwd()))
     check_agent(agent, settings)
     if model:
+        _check_vendor(settings)
         settings = _asked_first(settings, agent or MAIN)
     return settings if channels else settings.for_one_question()
 
@@ -85,6 +90,15 @@ def _controls(given: Controls) -> dict[str, object]:
             raise ConfigError(NO_CONTROL.format(name=name, hint=hint, known=", ".join(SETTING_OF_CONTROL)))
     named = {SETTING_OF_CONTROL[name]: value for name, value in given.items()}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
+
+
+def _check_vendor(settings: Settings) -> None:
+    """Errors: ConfigError for a model of a vendor that nobody knows, before the first message is."""
+    first = first_of(settings.model, by_name(settings.models))
+    if "/" not in first.name or model_driver(first.name) is not None:
+        return
+    if fault := fault_of(first.name, first.api_base):
+        raise ConfigError(NO_SUCH_MODEL.format(fault=fault))
 
 
 def _asked_first(settings: Settings, agent: str) -> Settings:

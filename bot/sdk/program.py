@@ -43,7 +43,9 @@ NO_TOOL_FOR_AGENT: Final = (
     "raise `effects`."
 )
 CLOSING_TOPIC: Final = "sdk closing"
-PERSON_GONE: Final = "This program is no longer among the people of this data folder. Open the agent anew to have it added."
+PERSON_GONE: Final = (
+    "This program is no longer among the people of this data folder. Open the agent anew to have it added."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

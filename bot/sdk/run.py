@@ -14,8 +14,8 @@ from bot.sdk.events import Event, Telling
 from bot.sdk.following import Following
 from bot.sdk.program import Program, declining
 from bot.sdk.results import Answer, Question
-from runtime.contract import Outcome, RunId
-from runtime.domain.programs.followed import FollowState
+from runtime.contract import Outcome, Role, RunId
+from runtime.domain.programs.followed import Followed, FollowState
 from runtime.errors import Declined, RunFailed
 
 if TYPE_CHECKING:
@@ -103,12 +103,19 @@ class Run:
         found = await self._following.found()
         if found.state.is_over:
             return
-        with declining():
-            if found.run:
-                await self._program.operations.stop_run(RunId(found.run))
-            else:
-                key = self._program.context.new_id()
-                await self._program.conversing.stop(self._program.caller, self.session.name, key)
+        try:
+            with declining():
+                await self._stopped(found)
+        except Declined:
+            if not (await self.look()).is_over:  # it came to its end just now
+                raise
+
+    async def _stopped(self, found: Followed) -> None:
+        if found.run and self._program.caller.role >= Role.OPERATOR:
+            await self._program.operations.stop_run(RunId(found.run))
+        else:  # what this program asked for in the conversation
+            key = self._program.context.new_id()
+            await self._program.conversing.stop(self._program.caller, self.session.name, key)
 
     async def _awaited(
         self, decide: Decide | None, within: float | timedelta | None, *, stops_at_questions: bool

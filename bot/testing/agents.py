@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+import structlog
+
 from bot.sdk.agent import Agent
 from bot.sdk.options import check_agent
 from bot.sdk.plugins import tools_of
@@ -54,6 +56,14 @@ class ScriptedAgent(Agent):
         return made
 
 
+def tell_plainly() -> None:
+    """Logs of a test as they are by default, but errors without all values around them, which takes seconds each."""
+    if not structlog.is_configured():
+        *before, _ = structlog.get_config()["processors"]
+        plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+        structlog.configure(processors=[*before, plain])
+
+
 def last_words(model: Scripted) -> str:
     """End of the last request that the model got."""
     turns = model.requests[-1].turns
@@ -77,6 +87,7 @@ def scripted_agent(
     aren't served. No variable of the environment is read and no secret needed. `adapters` are chat platforms of the
     test, and `now` its clock. Errors: ConfigError.
     """
+    tell_plainly()
     over = {**TEST_SETTINGS, "data_dir": str(folder / "var"), **(settings or {})}
     chosen = load(Path(config) if config else None, over, environ={}, folder=folder, demand=())
     model = Scripted(answers)
