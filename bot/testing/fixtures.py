@@ -26,7 +26,6 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run tests that are coroutines, where no other plugin does."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
