@@ -16,9 +16,7 @@ from tests.unit.test_docs import DOCS, _environment, _run, blocks
 pytestmark = [pytest.mark.xdist_group("cookbook"), pytest.mark.timeout(180)]
 
 PAGE: Final = DOCS / "cookbook.md"
-PYTEST: Final = tuple(
-    ["pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:simcord"]
-)
+PYTEST: Final = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:simcord")
 FIRST_TEST_LINES: Final = 10
 
 

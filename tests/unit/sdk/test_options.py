@@ -99,7 +99,7 @@ def test_an_agent_without_settings_is_told_the_way() -> None:
 
 def test_logs_are_left_to_a_program_that_has_set_them_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     told: list[str] = []
-    monkeypatch.setattr(options.logs, "configure", lambda level, *_: told.append(level))
+    monkeypatch.setattr("bot.telemetry.logs.configure", lambda level, *_: told.append(level))
     for is_configured in (True, False):
         monkeypatch.setattr("structlog.is_configured", lambda: is_configured)  # noqa: B023 - asked at once
         options.warn_only(Agent.from_settings(model="demo").settings)
