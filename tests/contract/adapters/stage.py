@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from bot.testing.channel.listening import listening
 from bot.testing.clocks import Clock
 from runtime.contract import (
     AdapterContext,
@@ -224,13 +225,9 @@ class Stage:
 
 @asynccontextmanager
 async def at_work(adapter: ChannelAdapter, sink: Sink) -> AsyncIterator[None]:
-    """The adapter as the program runs it: it learns who it is, and then all its listeners listen."""
-    async with alone(), asyncio.TaskGroup() as group:
-        task = group.create_task(attended(adapter, sink))
-        try:
-            yield
-        finally:
-            task.cancel()
+    """The adapter as the program runs it."""
+    async with alone(), listening(adapter, sink):
+        yield
 
 
 @asynccontextmanager
@@ -240,17 +237,6 @@ async def alone() -> AsyncIterator[None]:
         yield
     except BaseExceptionGroup as errors:
         raise first(errors) from None
-
-
-async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
-    offered = adapter.features()
-    if offered.learn:
-        await offered.learn()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(adapter.listen(sink))
-        if several := offered.listeners:
-            for listener in several.listeners():
-                group.create_task(several.attend(listener, sink))
 
 
 def stage_for(rig: Rig, folder: Path) -> Stage:
