@@ -79,21 +79,21 @@ class Telling:
 
     def news(self, look: Look) -> Iterator[Event]:
         """News since the last look, in the order in which they came to be."""
-        for step, arguments in look.calls:
-            yield from self._of_call(step, arguments, {one.id for one in look.answer.questions})
-        for question in look.answer.questions:
-            if self._is_new("asked", question.id):
-                yield QuestionAsked(question)
         for decided in look.settled:
             if ("asked", decided.question) in self._told and self._is_new("settled", decided.question):
                 yield QuestionSettled(decided)
+        for step, arguments in look.calls:
+            yield from self._of_call(step, arguments)
+        for question in look.answer.questions:
+            if self._is_new("asked", question.id):
+                yield QuestionAsked(question)
         if look.live and look.live != self._live:
             yield TextGrew(look.live)
         self._live = look.live
         if look.answer.is_over and self._is_new("over", ""):
             yield RunEnded(look.answer)
 
-    def _of_call(self, step: StepRow, arguments: Mapping[str, Json], asked: set[str]) -> Iterator[Event]:
+    def _of_call(self, step: StepRow, arguments: Mapping[str, Json]) -> Iterator[Event]:
         has_begun = step.started_at is not None or step.state in (StepState.MARKED, StepState.HANDED, StepState.DONE)
         if has_begun and self._is_new("started", str(step.number)):
             yield ToolStarted(step.number, step.tool, arguments)
