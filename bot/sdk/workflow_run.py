@@ -16,12 +16,13 @@ from bot.sdk.results import Question, object_in
 from bot.sdk.run import STILL_AT_WORK
 from runtime.contract import Address, room_topic
 from runtime.domain.approvals import ApprovalState
-from runtime.errors import RunFailed
+from runtime.errors import Declined, RunFailed
 from runtime.store.programs.following import asked_in
 
 WELL_ENDED: Final = "done"
 FLOW_LOOK: Final = timedelta(seconds=0.2)
 """Between two looks at a workflow while it works: its steps ring nobody."""
+CONFLICT: Final = 409
 FLOW_ENDED_BADLY: Final = "The workflow {name} ended as {state}. {reason}"
 
 
@@ -90,10 +91,21 @@ class WorkflowRun:
         return found
 
     async def cancel(self) -> None:
-        """End it; what its steps did stays done. Errors: Declined where it is over already."""
-        self._program.must_be_open()
-        with declining():
-            await self._program.operations.cancel_workflow(self.id)
+        """End it; what its steps did stays done, and what is over stays as it is. Errors: Declined, AgentClosed, StoreError."""
+        while not (found := await self.look()).is_over:
+            if found.run and await self._is_cancelled():
+                return
+            await asyncio.sleep(FLOW_LOOK.total_seconds())  # it has not begun yet, or comes to its end just now
+
+    async def _is_cancelled(self) -> bool:
+        try:
+            with declining():
+                await self._program.operations.cancel_workflow(self.id)
+        except Declined as error:
+            if error.status != CONFLICT:
+                raise
+            return False
+        return True
 
     async def _until_over(self, decide: Decide | None) -> WorkflowResult:
         rings = self._program.app.base.notifier.listen(room_topic(self._room), CLOSING_TOPIC)
