@@ -13,8 +13,8 @@ from runtime.text.naming import folded
 
 Said = bool | str
 """True lets a call run and false doesn't; words answer a question that the agent put, by one of its options or freely."""
-Decide = Callable[[Question], Said | Awaitable[Said]]
-"""A program's own answer to each question."""
+Decide = Callable[[Question], Said | None | Awaitable[Said | None]]
+"""A program's own answer to each question; None leaves it to people."""
 LISTED_APPROVALS: Final = 200
 
 
@@ -34,7 +34,8 @@ async def decided(program: Program, question: Question, decide: Decide) -> None:
     """Have `decide` say what becomes of a question. Errors: as of `settle`, and whatever `decide` raises."""
     answer = decide(question)
     said = await answer if inspect.isawaitable(answer) else answer
-    await settle(program, question.id, question.kind, said)
+    if said is not None:
+        await settle(program, question.id, question.kind, said)
 
 
 async def _in_words(program: Program, question_id: str, said: str) -> tuple[str, str]:

@@ -174,4 +174,5 @@ def declining() -> Iterator[None]:
     try:
         yield
     except Refusal as error:
-        raise Declined(error.sentence, status=error.status) from error
+        # The doors speak to holders of tokens; a program in this process has none.
+        raise Declined(error.sentence.replace("this token", "this program"), status=error.status) from error

@@ -75,6 +75,8 @@ async def test_a_question_is_answered_and_a_session_remembers(tmp_path: Path) ->
         assert (str(answer), answer.state, answer.agent) == ("Hello, Ada!", FollowState.DONE, "main")
         assert (answer.usage.model, answer.usage.input_tokens) == ("scripted", 1)
         assert str(await session.ask("Who am I?")) == "You are Ada."
+        with pytest.raises(Declined, match="no such room for this program"):
+            await agent.session("slack:work/C1")
         assert [turn.text for turn in agent.model.requests[1].turns] == ["I'm Ada.", "Hello, Ada!", "Who am I?"]
         assert [(line.text, line.is_agent) for line in await session.history(2)] == [
             ("Who am I?", False),
@@ -124,7 +126,9 @@ async def test_where_people_are_asked_the_answer_says_so_and_others_may_decide(t
         answer = await run.answered(timeout=20)
         assert (answer.is_over, answer.text, str(answer)) == (False, "", "I wait until people decide: send_letter.")
         with pytest.raises(TimeoutError, match="The run goes on"):
-            await run.wait(timeout=0.05)
+            await run.wait(timeout=0.05, decide=lambda question: None)
+        with pytest.raises(ZeroDivisionError):
+            await run.wait(timeout=20, decide=lambda question: bool(1 / 0))
         await agent.api.decide(answer.questions[0].id, "deny", "not today")  # as a person would, on the page
         assert str(await run.wait(timeout=20)) == "Then not."
         assert "not today" in agent.model.requests[1].turns[-1].text
