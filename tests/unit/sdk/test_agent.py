@@ -63,6 +63,10 @@ def allowed(question: Question) -> bool:
     return True
 
 
+def broken(question: Question) -> bool:
+    raise ZeroDivisionError
+
+
 async def events_of(run: Run, seconds: float = 20) -> list[Event]:
     async with asyncio.timeout(seconds):
         return [event async for event in run]
@@ -128,7 +132,7 @@ async def test_where_people_are_asked_the_answer_says_so_and_others_may_decide(t
         with pytest.raises(TimeoutError, match="The run goes on"):
             await run.wait(timeout=0.05, decide=lambda question: None)
         with pytest.raises(ZeroDivisionError):
-            await run.wait(timeout=20, decide=lambda question: bool(1 / 0))
+            await run.wait(timeout=20, decide=broken)
         await agent.api.decide(answer.questions[0].id, "deny", "not today")  # as a person would, on the page
         assert str(await run.wait(timeout=20)) == "Then not."
         assert "not today" in agent.model.requests[1].turns[-1].text
