@@ -13,7 +13,7 @@ from runtime.text.naming import folded
 
 Said = bool | str
 """True lets a call run and false doesn't; words answer a question that the agent put, by one of its options or freely."""
-Decide = Callable[[Question], Said | None | Awaitable[Said | None]]
+Decide = Callable[[Question], Said | Awaitable[Said | None] | None]
 """A program's own answer to each question; None leaves it to people."""
 LISTED_APPROVALS: Final = 200
 
