@@ -331,11 +331,14 @@ MAKERS: Final = frozenset(
 PATTERN: Final = re.compile(r"{(\w+):[^}]*}")
 """A part of a path with a rule for its letters, which the router leaves out of its name."""
 
+STAND_INS: Final = "bot/testing/"
+"""Servers of tests, which no process of ours has."""
+
 
 def declared() -> frozenset[str]:
     """Method and path of each; "?" with its place and words where the path is not written in the source."""
     makers = {f"{before}{maker}" for before in ("web.", "add_") for maker in MAKERS}
-    found = {one for module in calling(makers) for one in declared_in(module)}
+    found = {one for module in calling(makers) if not module.startswith(STAND_INS) for one in declared_in(module)}
     return frozenset(found | set(_operations()))
 
 

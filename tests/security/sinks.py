@@ -202,6 +202,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "bot/sdk/program.py": (
+        frozenset({"add_person"}),
+        "the name of a program, of few letters, as its author wrote it: none",
+    ),
     "runtime/agent/delegation/hand_overs.py": (frozenset({"hand_conversation"}), "words are cleaned in HandOvers"),
     "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),

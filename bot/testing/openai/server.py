@@ -2,7 +2,7 @@
 
 It refuses with 400 what a strict provider would refuse (`openai_rules`), and keeps every request.
 
-    python -m tests.fakes.openai --port 0
+    python -m bot.testing.openai.server --port 0
 
 prints its URL; there `POST /script` takes a list of replies ([{"text": "hi"}, {"status": 429, "retry_after": 1}]),
 and `GET /requests` tells what was asked. Without a script it echoes the last user message.
@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.openai_rules import image_of, refusal
-from tests.fakes.serve import abort, serve_until_told
+from bot.testing.openai.rules import image_of, refusal
+from bot.testing.serve import abort, serve_until_told
 
 Json = dict[str, Any]
 

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import aiohttp
 
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import (
     CONNECTED,
     Address,
@@ -44,7 +45,6 @@ from runtime.contract import (
     Wire,
 )
 from runtime.errors import Rejected, Retryable, StoreError, Uncertain
-from tests.fakes.channel import ChannelKind
 
 log = logging.getLogger(__name__)
 

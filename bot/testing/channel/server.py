@@ -14,7 +14,7 @@
 
 and for the test that drives it: POST /inject, POST /faults, DELETE /faults, GET /visible.
 
-    python -m tests.fakes.channel --port 0 --kind key --journal FILE
+    python -m bot.testing.channel.server --port 0 --kind key --journal FILE
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from tests.fakes.channel_board import Board, Body, Post
-from tests.fakes.channel_faults import Do, Fault, Faults
-from tests.fakes.serve import abort, serve_until_told
+from bot.testing.channel.board import Board, Body, Post
+from bot.testing.channel.faults import Do, Fault, Faults
+from bot.testing.serve import abort, serve_until_told
 
 
 class ChannelKind(StrEnum):

@@ -7,8 +7,8 @@ from typing import Any
 
 import aiohttp
 
-from tests.fakes.channel_board import Body, Post
-from tests.fakes.channel_faults import Do
+from bot.testing.channel.board import Body, Post
+from bot.testing.channel.faults import Do
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def held(then: Answer, *, said: str = "") -> Held:
 class Scripted:
     """Gives one answer a request, in order; asked once more than it has answers, it fails the test.
 
-    `requests` are those it got.
+    `requests` are those it got, and `unanswered` counts those for which it had no answer.
     """
 
     name = "scripted"
@@ -40,6 +40,7 @@ class Scripted:
     def __init__(self, answers: Iterable[Answer]) -> None:
         self._answers = list(answers)
         self.requests: list[ModelRequest] = []
+        self.unanswered = 0
 
     @property
     def left(self) -> int:
@@ -49,6 +50,7 @@ class Scripted:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         self.requests.append(request)
         if not self._answers:
+            self.unanswered += 1
             raise AssertionError(f"request {len(self.requests)} has no scripted answer")
         return await self._give(self._answers.pop(0), request, on_text)
 

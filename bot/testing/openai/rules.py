@@ -11,7 +11,7 @@ from typing import Any, Final
 
 Message = Mapping[str, Any]
 
-NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 IMAGE: Final = re.compile(r"data:(?P<kind>image/(?:png|jpeg|gif|webp));base64,(?P<data>.+)")
 BEGINS: Final = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 
@@ -75,7 +75,7 @@ def _call_fault(call: Message) -> str | None:
 
 
 def _name_fault(function: Message) -> str | None:
-    return None if NAME.fullmatch(function["name"]) else f"{function['name']!r} is no name of a function"
+    return None if FUNCTION_NAME.fullmatch(function["name"]) else f"{function['name']!r} is no name of a function"
 
 
 def _order_fault(messages: Sequence[Message]) -> str | None:
