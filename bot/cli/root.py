@@ -37,6 +37,7 @@ MODULES: Final[Mapping[str, str]] = {
     "support": "support.commands",
     "nodes": "support.nodes",
     "version": "inspect",
+    "migrate": "support.migrating",
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",

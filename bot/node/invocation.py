@@ -64,6 +64,7 @@ COMMANDS: Final = (
         "checkpoints",
         "feedback",
         "version",
+        "migrate",
         "backup",
         "restore",
     ),

@@ -158,6 +158,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/own/data.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
+    "bot/migration/applying.py": (
+        frozenset({"add_person", "keep_given", "rename"}),
+        "memories and names of another bot, cleaned in `cleaned`; the name of a folder",
+    ),
     "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
     "bot/http/joining.py": (
         frozenset({"join_by"}),
