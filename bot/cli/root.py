@@ -38,6 +38,7 @@ MODULES: Final[Mapping[str, str]] = {
     "nodes": "support.nodes",
     "version": "inspect",
     "migrate": "support.migrating",
+    "conversations": "support.conversations",
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",

@@ -65,6 +65,7 @@ COMMANDS: Final = (
         "feedback",
         "version",
         "migrate",
+        "conversations",
         "backup",
         "restore",
     ),
