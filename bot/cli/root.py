@@ -40,6 +40,8 @@ MODULES: Final[Mapping[str, str]] = {
     "support": "support.commands",
     "nodes": "support.nodes",
     "version": "inspect",
+    "migrate": "support.migrating",
+    "conversations": "support.conversations",
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",

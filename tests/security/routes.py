@@ -231,6 +231,8 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/audit/rows",
             "GET /console/api/context",
             "GET /console/api/prompt",
+            "GET /console/api/conversation-copies",
+            "POST /console/api/conversation-copies",
             "GET /console/api/deliveries",
             "GET /console/api/deliveries/{id}",
             "POST /console/api/deliveries/{id}/discard",
