@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import ConfigFile, hide_secrets, reachable, settings_of
+from bot.terminal.options import ConfigFile, MockTools, hide_secrets, mocked, reachable, settings_of
 from bot.terminal.options import run as run_to_end
 from bot.terminal.output import show_markdown, tell
 from runtime.errors import BotError
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
+REAL_TOOLS: Final = (
+    "A Signalbox is running here, which would call its own tools. Nothing was asked. Stop it, or start it with "
+    "--mock-tools instead."
+)
 EXIT_FAILED: Final = 1
 
 CHAT_TRIES: Final = 10  # processes of others that one question may outlive
@@ -54,11 +58,14 @@ def ask(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest wait for the answer.")
     ] = 300.0,
     room: Room = "",
+    mock_tools: MockTools = None,
     config: ConfigFile = None,
 ) -> None:
     """Ask once and print the answer. Exit code: 0 answered, 1 failed, 3 waits for an approval, 4 timed out."""
-    settings = settings_of(context, config)
+    settings = settings_of(context, config, mocked(mock_tools))
     words = sys.stdin.buffer.read(MOST_READ).decode("utf-8", "replace") if text == "-" else text
+    if mock_tools and run_to_end(reachable(settings)):
+        raise BotError(REAL_TOOLS)
     raise typer.Exit(run_to_end(_ask(settings, words, room, timedelta(seconds=timeout))))
 
 

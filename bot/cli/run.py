@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, MockTools, ask_operator, mocked, settings_of
 from bot.terminal.options import run as run_to_end
 from runtime.errors import BotError, ConfigError
 from runtime.lean import no_full_collections
@@ -66,6 +66,7 @@ def run(
     no_guardrails: NoGuardrails = False,
     enforce_guardrails: EnforceGuardrails = False,
     auth_url: AuthUrl = None,
+    mock_tools: MockTools = None,
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     starting = ExitStack()
@@ -73,7 +74,7 @@ def run(
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
     guardrails = _guardrails(off=no_guardrails, enforced=enforce_guardrails)
-    flags: dict[str, object] = {"web.host": host, "web.port": port, "auth.url": auth_url}
+    flags: dict[str, object] = {"web.host": host, "web.port": port, "auth.url": auth_url, **mocked(mock_tools)}
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
     from bot.telemetry import logs

@@ -47,6 +47,13 @@ CallEffect = Annotated[
     str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
 ]
 
+MockTools = Annotated[
+    Path | None,
+    typer.Option(
+        "--mock-tools", metavar="FILE", help="Tools give the canned results of this file, and do nothing: tools.mock."
+    ),
+]
+
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
 POLL_SECONDS: Final = 0.1  # seconds between two looks for it
@@ -72,6 +79,11 @@ def settings_of(
     context.find_root().meta[MASK] = hide_secrets(settings)
     note_parameters(context)
     return settings
+
+
+def mocked(file: Path | None) -> dict[str, object]:
+    """The setting of `--mock-tools`; its file is looked for here, not beside the settings."""
+    return {} if file is None else {"tools.mock": str(file.expanduser().absolute())}
 
 
 def mask_of(context: typer.Context) -> Mask:
