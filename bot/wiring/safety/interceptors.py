@@ -107,4 +107,7 @@ def beside_settings(settings: Settings, word: str) -> str:
     if settings.file is None or word.startswith(("/", "-")):
         return word
     place = settings.file.resolve().parent / word
-    return str(place) if place.is_file() else word
+    try:
+        return str(place) if place.is_file() else word
+    except OSError:  # too long for a name: it's code, as behind `-c`
+        return word
