@@ -33,6 +33,7 @@ from runtime.contract import (
 )
 from runtime.domain.transcript import repair
 from runtime.errors import ModelFailed
+from runtime.models import litellm_model
 from runtime.models.images import Images
 from runtime.models.litellm_loading import LIBRARY, VARIABLES, Memo, preload
 from runtime.models.litellm_model import CUT_NOTE, LiteModel
@@ -301,6 +302,13 @@ async def test_of_every_vendor_a_server_that_is_not_there_says_so() -> None:
 async def test_a_slow_stream_is_waited_for_as_long_as_it_moves() -> None:
     async with rig([Reply("a long and slow story", delay=0.2, slow=True)], limit=0.6) as it:
         assert (await it.ask()).text == "a long and slow story"
+
+
+async def test_a_stream_that_goes_on_for_ever_ends_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm_model, "WHOLE_STREAM", 1)
+    async with rig([Reply("piece " * 100, delay=0.1, slow=True)], limit=0.8) as it:
+        assert str(await it.fail()) == "The model's answer was still not complete after 0.8 seconds."
+        assert it.slept == []
 
 
 @pytest.mark.parametrize(
