@@ -30,6 +30,7 @@ MODULES: Final[Mapping[str, str]] = {
     "init": "init",
     "chat": "chat",
     "ask": "chat",
+    "acp": "mcp.editors",
     "trace": "trace",
     "context": "inspect",
     "budgets": "inspect",

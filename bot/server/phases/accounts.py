@@ -48,6 +48,7 @@ from runtime.contract import (
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
+from runtime.http.authentication import Authenticator
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -68,6 +69,7 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
+    page: Authenticator
     is_destination: Callable[[Address], bool]
 
 
@@ -94,10 +96,9 @@ def accounts_phase(
     def rights() -> Rights:
         return live.gate().rights
 
-    forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
     links, auth = _auth(base, web_identity, rights)
-    context = replace(base.context(forms.open, ratings), links=links, **_inbox(base, rights))
+    context = replace(base.context(Forms(base.store, rights).open, ratings), links=links, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -119,6 +120,7 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
+        page=page.authenticator,
         is_destination=is_destination,
     )
 
