@@ -64,7 +64,7 @@ def allowed(question: Question) -> bool:
 
 
 def broken(question: Question) -> bool:
-    raise ZeroDivisionError
+    raise TimeoutError("of its own")
 
 
 async def events_of(run: Run, seconds: float = 20) -> list[Event]:
@@ -131,10 +131,14 @@ async def test_where_people_are_asked_the_answer_says_so_and_others_may_decide(t
         assert (answer.is_over, answer.text, str(answer)) == (False, "", "I wait until people decide: send_letter.")
         with pytest.raises(TimeoutError, match="The run goes on"):
             await run.wait(timeout=0.05, decide=lambda question: None)
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(TimeoutError, match="of its own"):
             await run.wait(timeout=20, decide=broken)
-        await agent.api.decide(answer.questions[0].id, "deny", "not today")  # as a person would, on the page
-        assert str(await run.wait(timeout=20)) == "Then not."
+
+        async def too_late(question: Question) -> bool:
+            await agent.api.decide(question.id, "deny", "not today")  # as a person would, on the page
+            return True
+
+        assert str(await run.wait(timeout=20, decide=too_late)) == "Then not."
         assert "not today" in agent.model.requests[1].turns[-1].text
         with pytest.raises(Declined, match="doesn't wait for the question"):
             await run.approve(answer.questions[0])
