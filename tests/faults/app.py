@@ -188,7 +188,7 @@ async def serve(
         tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )
     asked = asyncio.Event()
-    _heed_signals(asked)
+    _heed_signals(asked, settings.nodes.shutdown)
     async with serving(settings, make=make) as ready, asyncio.TaskGroup() as group:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
+from tests.packages import packages, project
 from tests.packaging.conftest import Installed
 from tests.packaging.environment import ROOT, bare, run
 from tests.packaging.service import serving, status
@@ -22,7 +25,8 @@ LOADED = "import adapters, bot, runtime, signalbox, tools, json, sys; print(json
 
 def sources() -> set[str]:
     found = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file())
-    return {str(path.relative_to(ROOT)) for path in found if "__pycache__" not in path.parts}
+    found = (path.relative_to(ROOT) for path in found if "__pycache__" not in path.parts)
+    return {str(path) for path in found if not path.is_relative_to("adapters/packages")}
 
 
 def test_it_holds_what_the_program_is_made_of_and_nothing_else(installed: Installed) -> None:
@@ -31,6 +35,25 @@ def test_it_holds_what_the_program_is_made_of_and_nothing_else(installed: Instal
     about = {name for name in names if ".dist-info/" in name}
     assert names - about == sources()
     assert {name.rsplit("/", 1)[1] for name in about} == {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.name)
+def test_a_package_outside_the_core_has_a_wheel_of_its_own(package: Path, tmp_path: Path) -> None:
+    name = project(package)["name"].replace("-", "_")
+    (built,) = WheelBuilder(str(package)).build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(built) as wheel:
+        held = {path for path in wheel.namelist() if ".dist-info/" not in path}
+    found = (path for path in (package / name).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert held == {str(path.relative_to(package)) for path in found}
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.name)
+def test_a_package_outside_the_core_is_held_to_signalbox_alone(package: Path) -> None:
+    told = tomllib.loads((package / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = told["contracts"]
+    assert contract["source_modules"] == [told["root_package"]] == [project(package)["name"].replace("-", "_")]
+    assert {*contract["forbidden_modules"]} == {*FOLDERS} - {"config", "signalbox"}
+    assert not contract.keys() & {"ignore_imports", "allow_indirect_imports"}
 
 
 @pytest.mark.parametrize(

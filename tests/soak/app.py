@@ -97,7 +97,7 @@ async def serve(given: argparse.Namespace) -> None:
     setattr(builder, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
     setattr(loop, "Condenser", Renewing)  # noqa: B010 - begins conversations anew more often than any window would
     asked = asyncio.Event()
-    _heed_signals(asked)
+    _heed_signals(asked, settings.nodes.shutdown)
     async with serving(settings, make=make) as ready:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()

@@ -79,6 +79,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     operators = replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter)
+    at.page.holder = Entrance(operators).speaks_for
     site = site_of(
         at.accounts,
         operators,
