@@ -151,4 +151,4 @@ async def patience(within: float | timedelta | None) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not limit.expired():
             raise
-        raise TimeoutError(STILL_AT_WORK.format(seconds=seconds)) from error
+        raise TimeoutError(STILL_AT_WORK.format(seconds=seconds or 0)) from error
