@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from bot.node.lock import AlreadyRunning
 from bot.sdk.events import Event, QuestionAsked, QuestionSettled, RunEnded, TextGrew, ToolEnded, ToolStarted
 from bot.sdk.results import Question
 from bot.sdk.run import Run
-from bot.server import lifecycle
 from bot.testing.agents import scripted_agent
 from bot.testing.scripted import held
 from runtime.contract import Call, Effect, FileRef, ToolContext
@@ -246,12 +244,9 @@ async def test_a_workflow_is_begun_decided_about_and_waited_for(tmp_path: Path) 
 # ------------------------------------------------------------------------------------------------- open and closed
 
 
-async def test_a_closed_agent_says_so_and_what_it_took_in_is_answered_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lifecycle, "DRAIN", timedelta(seconds=0.1))
+async def test_a_closed_agent_says_so_and_what_it_took_in_is_answered_by_the_next(tmp_path: Path) -> None:
     slow = held("Too late.")
-    async with scripted_agent(tmp_path, slow) as agent:
+    async with scripted_agent(tmp_path, slow, settings={"nodes.shutdown_seconds": 1}) as agent:
         with pytest.raises(AlreadyRunning, match=r"data_dir: .* is in use by .* set another data_dir"):
             await scripted_agent(tmp_path).__aenter__()
         with pytest.raises(ConfigError, match="is open already"):
