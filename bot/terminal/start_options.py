@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -100,8 +101,9 @@ def flags(
     only: list[str] | None = None,
     shutdown_timeout: float | None = None,
     auth_url: str | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> Flags:
-    """Flags as settings: each is the setting that it stands for."""
+    """Flags as settings: each is the setting that it stands for. `more` are others by dotted name."""
     from bot.settings.given.flags import Flags
 
     given: dict[str, object] = {
@@ -110,6 +112,7 @@ def flags(
         "model.name": model,
         "nodes.shutdown_seconds": shutdown_timeout,
         "auth.url": auth_url,
+        **(more or {}),
     }
     names = names_in(only)
     if only and not names:
