@@ -14,7 +14,7 @@ from bot.node.invocation import as_called
 from bot.terminal.options import ConfigFile, hide_secrets, mask_of, reachable, settings_of
 from bot.terminal.options import run as run_to_end
 from bot.terminal.output import show_markdown, tell
-from bot.terminal.start_options import EnvFile, names_in
+from bot.terminal.start_options import EnvFile, MockTools, flags, names_in
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 WRONG_USE: Final = 2
 WAITS_FOR_APPROVAL: Final = 3
 TIMED_OUT: Final = 4
+REAL_TOOLS: Final = (
+    "A Signalbox is running here, which would call its own tools. Nothing was asked. Stop it, or start it with "
+    "--mock-tools instead."
+)
 EXIT_FAILED: Final = 1
 INTERRUPTED: Final = 130
 
@@ -83,6 +87,7 @@ def ask(
     ] = 300.0,
     room: Room = "",
     env: EnvFile = None,
+    mock_tools: MockTools = None,
     config: ConfigFile = None,
 ) -> None:
     """Ask once and print the answer. Exit code: 0 answered, 1 failed, 2 wrong use, 3 waits for an approval, 4 timed out."""
@@ -90,7 +95,9 @@ def ask(
 
     lines = Lines(as_json, room)
     try:
-        settings = settings_of(context, config)
+        settings = settings_of(context, config, flags(mock_tools=mock_tools))
+        if mock_tools and run_to_end(reachable(settings)):
+            raise BotError(REAL_TOOLS)
         words = words_of(text, prompt_file)
         wanted = wanted_of(agent, model, names_in(tools), workspace, room)
         code = run_to_end(_ask(settings, words, room, timedelta(seconds=timeout), wanted, lines))

@@ -20,6 +20,7 @@ from bot.terminal.start_options import (
     EnforceGuardrails,
     EnvFile,
     Host,
+    MockTools,
     ModelName,
     NoGuardrails,
     Only,
@@ -72,6 +73,7 @@ def run(
     enforce_guardrails: EnforceGuardrails = False,
     auth_url: AuthUrl = None,
     log_file: LogTo = None,
+    mock_tools: MockTools = None,
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     starting = ExitStack()
@@ -79,7 +81,15 @@ def run(
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
     guardrails = guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
-    given = flags(host=host, port=port, model=model, only=only, shutdown_timeout=shutdown_timeout, auth_url=auth_url)
+    given = flags(
+        host=host,
+        port=port,
+        model=model,
+        only=only,
+        shutdown_timeout=shutdown_timeout,
+        auth_url=auth_url,
+        mock_tools=mock_tools,
+    )
     settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
     check_model(settings, model)
     kept = _kept(log_file)

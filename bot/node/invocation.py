@@ -67,6 +67,8 @@ COMMANDS: Final = (
         "checkpoints",
         "feedback",
         "version",
+        "migrate",
+        "conversations",
         "backup",
         "restore",
     ),

@@ -19,6 +19,7 @@ from bot.operator.approvals.questions import QuestionsApi
 from bot.operator.audit import AuditApi
 from bot.operator.context import OperatorContext
 from bot.operator.conversations.bounds import BoundsApi
+from bot.operator.conversations.copies import CopiesApi
 from bot.operator.conversations.deliveries import DeliveriesApi
 from bot.operator.conversations.prompts import PromptsApi
 from bot.operator.conversations.rooms import RoomsApi
@@ -63,6 +64,7 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     RoomsApi,
     BoundsApi,
     DeliveriesApi,
+    CopiesApi,
     OverviewApi,
     SettingsApi,
     ChangesApi,

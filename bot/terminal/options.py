@@ -48,6 +48,7 @@ CallEffect = Annotated[
     str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
 ]
 
+
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
 POLL_SECONDS: Final = 0.1  # seconds between two looks for it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -60,6 +59,12 @@ AuthUrl = Annotated[
     str | None,
     typer.Option("--auth-url", help="Forward-auth address that is asked who somebody is, instead of auth.url."),
 ]
+MockTools = Annotated[
+    Path | None,
+    typer.Option(
+        "--mock-tools", metavar="FILE", help="Tools give the canned results of this file, and do nothing: tools.mock."
+    ),
+]
 
 
 def take_variables(context: typer.Context, file: Path | None) -> Path | None:
@@ -101,9 +106,9 @@ def flags(
     only: list[str] | None = None,
     shutdown_timeout: float | None = None,
     auth_url: str | None = None,
-    more: Mapping[str, object] | None = None,
+    mock_tools: Path | None = None,
 ) -> Flags:
-    """Flags as settings: each is the setting that it stands for. `more` are others by dotted name."""
+    """Flags as settings: each is the setting that it stands for."""
     from bot.settings.given.flags import Flags
 
     given: dict[str, object] = {
@@ -112,7 +117,7 @@ def flags(
         "model.name": model,
         "nodes.shutdown_seconds": shutdown_timeout,
         "auth.url": auth_url,
-        **(more or {}),
+        "tools.mock": None if mock_tools is None else str(mock_tools.expanduser().absolute()),
     }
     names = names_in(only)
     if only and not names:

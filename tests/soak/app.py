@@ -21,13 +21,13 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
+from bot.testing.channel.adapter import FakeAdapter
 from runtime.agent import loop
 from runtime.context import builder
 from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.operations.history import HistoryStore
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Driver, Op
-from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults
 from tests.soak.clerk import Clerk
 from tests.soak.deeds import deeds

@@ -23,6 +23,7 @@ from bot.terminal.start_options import (
     EnforceGuardrails,
     EnvFile,
     Host,
+    MockTools,
     ModelName,
     NoGuardrails,
     Only,
@@ -98,6 +99,7 @@ def install(
     no_guardrails: NoGuardrails = False,
     enforce_guardrails: EnforceGuardrails = False,
     auth_url: AuthUrl = None,
+    mock_tools: MockTools = None,
     env: EnvFile = None,
     config: ConfigFile = None,
 ) -> None:
@@ -106,13 +108,27 @@ def install(
     Run it again to change the flags. It starts with the next `signalbox service restart`.
     """
     guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
-    given = flags(host=host, port=port, model=model, only=only, shutdown_timeout=shutdown_timeout, auth_url=auth_url)
+    given = flags(
+        host=host,
+        port=port,
+        model=model,
+        only=only,
+        shutdown_timeout=shutdown_timeout,
+        auth_url=auth_url,
+        mock_tools=mock_tools,
+    )
     settings = settings_of(context, config, given)
     check_model(settings, model)
     options = {"host": host, "port": port, "model": model, "with": names_in(only), "shutdown_timeout": shutdown_timeout}
     guarded = {"no_guardrails": no_guardrails, "enforce_guardrails": enforce_guardrails, "auth_url": auth_url}
+    canned = {"mock_tools": mock_tools.expanduser().absolute() if mock_tools else None}
     file = variables_file(context)
-    words = [*_config_words(settings), *(["--env", str(file)] if file else []), "run", *typed(**options, **guarded)]
+    words = [
+        *_config_words(settings),
+        *(["--env", str(file)] if file else []),
+        "run",
+        *typed(**options, **guarded, **canned),
+    ]
     _install(settings, name, words, log_file, detached=detached)
     if now:
         _start(settings, START_SECONDS)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from bot.settings.agents.executors import CannedFile
 from bot.settings.sections.prompts import PROMPTS, PromptFile
 from bot.settings.tools.browser import BrowserSection
 from bot.settings.tools.builds import BuildsSection
@@ -139,6 +140,10 @@ class Tools(Section):
         default=False,
         description="true: the files of `folder` run inside Signalbox, with all that it may do. Default: each runs in a sandbox, "
         "without network.",
+    )
+    mock: CannedFile | None = Field(
+        default=None,
+        description="File of canned results: tools give these and do nothing, to try a policy or a workflow. See [executors.md](executors.md#canned-results).",
     )
 
 
