@@ -61,6 +61,13 @@ BAD_NAME: Final = "--name {name}: expected letters, digits, - and _, such as sig
 VARIABLES_LEFT_OUT: Final = "The service won't have these variables of this terminal: {names}. Put them into a file that only you can read, and install with --env FILE; or seal them: signalbox secrets set {first}"
 NOT_AT_BOOT: Final = "No systemd of this user answers here, so nothing starts it with the machine, or again after a crash. To have cron start it: @reboot {command}"
 
+IsDetached = Annotated[
+    bool, typer.Option("--detached", help="Use a process of its own, also where there is a systemd.")
+]
+OwnLog = Annotated[
+    Path | None,
+    typer.Option("--log-file", metavar="FILE", help="Log of a process of its own. Default: service.log in data_dir."),
+]
 Wait = Annotated[float, typer.Option("--wait", min=1, metavar="SECONDS", help="Longest wait until it is ready.")]
 Force = Annotated[
     float | None,
@@ -81,16 +88,9 @@ def add_to(cli: typer.Typer) -> None:
 def install(
     context: typer.Context,
     name: Annotated[str, typer.Option("--name", help="Name of the unit.")] = "signalbox",
-    detached: Annotated[
-        bool, typer.Option("--detached", help="Use a process of its own, also where there is a systemd.")
-    ] = False,
+    detached: IsDetached = False,
     now: Annotated[bool, typer.Option("--now", help="Start it too.")] = False,
-    log_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--log-file", metavar="FILE", help="Log of a process of its own. Default: service.log in data_dir."
-        ),
-    ] = None,
+    log_file: OwnLog = None,
     host: Host = None,
     port: Port = None,
     model: ModelName = None,
