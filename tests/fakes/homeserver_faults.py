@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from tests.fakes.serve import abort, serving
+from bot.testing.serve import abort, serving
 
 Raw = dict[str, Any]
 
