@@ -22,6 +22,8 @@ from runtime.store.sql.driver import Op, is_word, micros, moment
 IMPORTED: Final = "import:"
 """Begins the keys and origins of what was imported."""
 BEGINNING: Final = "begin"
+EDITS_FOR_EACH: Final = 4
+"""Changes that are looked through for each entry: a card has two or three."""
 QUESTION_KIND: Final = "approval"
 ADD_LANE: Final = add(sessions, without=("since_turn", "model")).on_conflict_do_nothing(index_elements=["key"])
 _newest: Final = bindparam("n", type_=Integer)
@@ -62,7 +64,8 @@ ANSWERS_OF = (
 EDITS_OF = (
     select(deliveries.c.edits, deliveries.c.content, deliveries.c.origin)
     .where(deliveries.c.address == bindparam("room"), deliveries.c.edits.is_not(None))
-    .order_by(deliveries.c.number)
+    .order_by(deliveries.c.created_at.desc(), deliveries.c.number.desc())
+    .limit(bindparam("edits", type_=Integer))
 )
 CALLS_OF = (
     select(
@@ -170,10 +173,12 @@ def conversation_rows(address: Address, most: int) -> Op[ConversationRows]:
     key = {"room": str(address), "n": most + 1}
     messages = yield MESSAGES_OF, key
     answers = yield ANSWERS_OF, key
-    edits = yield EDITS_OF, {"room": str(address)}
+    edits = yield EDITS_OF, {"room": str(address), "edits": EDITS_FOR_EACH * most}
     calls = yield CALLS_OF, key
     questions = yield QUESTIONS_OF, key
-    newest: dict[Any, str] = {edited: content for edited, content, origin in edits if not origin.startswith(REACTED)}
+    newest: dict[Any, str] = {
+        edited: content for edited, content, origin in reversed(edits) if not origin.startswith(REACTED)
+    }
     found = [messages, answers, calls, questions]
     return ConversationRows(
         [_message_row(row) for row in reversed(messages[:most])],
