@@ -21,6 +21,7 @@ from runtime.contract import Address, Content, Delivery, DeliveryId, FileRef, Ki
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.copies.copy import (
     COPY_ENTRIES_MAX,
+    IMPORTED,
     ConversationCopy,
     CopiedEntry,
     CopiedFile,
@@ -36,7 +37,6 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.shelf.copying import (
     BEGINNING,
-    IMPORTED,
     AnswerRow,
     ConversationRows,
     ImportedAnswer,

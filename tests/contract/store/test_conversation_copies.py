@@ -11,8 +11,9 @@ import pytest
 from runtime.contract import Address, Busy, Content
 from runtime.domain.ids import new_id
 from runtime.store.shelf.copying import ImportedAnswer, ImportedConversation, ImportedMessage, import_rows
+from runtime.store.shelf.deleting import TAKEN_BACK_WITHIN
 from tests.contract.store.stage import ADA, ROOM, UMA, Stage, address
-from tests.contract.store.test_deleted_rooms import SECRET, talk
+from tests.contract.store.test_deleted_rooms import SECRET, cleared, delete, talk
 
 COPIES: Address = address("copies1")
 
@@ -55,6 +56,19 @@ async def test_a_copy_is_taken_once_and_nothing_of_it_runs_or_waits(stage: Stage
     assert [room.address for room in await stage.store.history.rooms("web", "main", ADA)] == [COPIES]
     assert await stage.store.history.rooms("web", "main", UMA) == []
     assert await stage.store.history.room_owner(COPIES) == ADA
+
+
+async def test_a_copy_is_taken_again_once_its_conversation_is_deleted(stage: Stage) -> None:
+    assert await stage.store.shelf.import_conversation(a_copy(stage), "main") is None
+    assert await delete(stage, at=COPIES) is None
+    stage.clock.advance(seconds=TAKEN_BACK_WITHIN.total_seconds())
+    for _ in range(10):
+        if (last := await cleared(stage)).bare:
+            break
+    await stage.store.retention.end_deleted(await stage.duty("retention"), last.bare)
+    again = replace(a_copy(stage), address=address("copies2"))
+    assert await stage.store.shelf.import_conversation(again, "main") is None
+    assert await stage.store.shelf.import_conversation(again, "main") == again.address
 
 
 @pytest.mark.parametrize("made", [0, 1, 3])
