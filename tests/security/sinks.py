@@ -60,7 +60,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("make_token", "revoke_token", "note_use", "note_exposed"),
+        *("make_token", "revoke_token", "note_use", "note_exposed", "keep_bounds"),
         *("keep_session", "drop_session", "note_turned_away", "end_session"),
         *("make_invitation", "revoke_invitation", "turn_away", "keep_languages"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
@@ -211,6 +211,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "bot/sdk/program.py": (
+        frozenset({"add_person"}),
+        "the name of a program, of few letters, as its author wrote it: none",
+    ),
     "runtime/agent/delegation/hand_overs.py": (frozenset({"hand_conversation"}), "words are cleaned in HandOvers"),
     "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
