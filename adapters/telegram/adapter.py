@@ -7,7 +7,7 @@ import adapters.telegram.lean  # noqa: F401 - before anything imports the librar
 # isort: split
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -85,7 +85,7 @@ class TelegramAdapter:
         self._standing = ConnectionStatus(Connection.CONNECTING, f'account "{self.account}": not connected yet')
         self._known, self._rooms = KnownIds(), Rooms()
         self._seal = Seal(settings.token)
-        self._lines = SendQueues(born=int(given.now().timestamp() * 1_000_000))
+        self._lines = SendQueues(born=_ticket_at(given.now()))
         self._outward()
         self._inward()
 
@@ -147,6 +147,7 @@ class TelegramAdapter:
             listeners=self,
             floor=self.floor,
             buckets=self.buckets,
+            took_over=self.took_over,
             types=self,
             drafts=self,
             fetch=self.fetch,
@@ -277,6 +278,12 @@ class TelegramAdapter:
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         return await self._settling.settle(part, attempt)
 
+    def took_over(self) -> None:
+        at = self._given.now()
+        self._lines.begin_anew(_ticket_at(at))
+        self._memory.begin_anew(at)
+        self._settling.begin_anew()
+
     def floor(self, address: Address) -> str:
         """The highest id known in the chat's id space, and the place in its line; see `settle.py`."""
         try:
@@ -337,3 +344,8 @@ class TelegramAdapter:
 
 async def _at_once() -> None:
     """A webhook has told all that it was answered for."""
+
+
+def _ticket_at(born: datetime) -> int:
+    """Above those of all that stood in line before."""
+    return int(born.timestamp() * 1_000_000)

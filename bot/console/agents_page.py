@@ -56,7 +56,7 @@ def _line(row: View, role: Role) -> tuple[str, ...]:
         legible(row["model"]),
         legible(row["answers"]),
         _tools(row),
-        ", ".join(row["delegates_to"]) or "nobody",
+        ", ".join(row["delegates_to"]) or say("nobody"),
         ", ".join(_bounds(row)) or say("none of its own"),
         _actions(row, role),
     )

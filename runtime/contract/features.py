@@ -116,6 +116,7 @@ class Features:
     `learn`    asks until the platform told who the account is; then `identity`, empty before, is set
     `floor`    what to store with the marker of a part that is about to be shown, above which `settle` looks
     `buckets`  those that one message to a room takes a token from (else: no bound)
+    `took_over` is told that another process may have shown parts since: what it remembers of uncertain ones is old
     `ping`     returns once the platform answered, also where it refused, and takes nothing from whoever listens;
                ChannelError when it did not answer, or not as itself (else: its way is not tried)
     `reach`    why nothing can be posted in a room, with the fix; None when it can, or the platform cannot be asked now
@@ -135,6 +136,7 @@ class Features:
     listeners: Listeners | None = None
     floor: Callable[[Address], str] | None = None
     buckets: Callable[[Address], Sequence[Bucket]] | None = None
+    took_over: Callable[[], None] | None = None
     types: Types | None = None
     drafts: Drafts | None = None
     fetch: Fetch | None = None

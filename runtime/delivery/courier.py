@@ -345,6 +345,8 @@ class Courier:
 
     async def _take_over(self) -> None:
         """Take over from an unknown sender: only what the platform said to wait for is known."""
+        if self.features.took_over:
+            self.features.took_over()
         self._previews.start()
         if not self._rates.bound:
             return

@@ -46,6 +46,8 @@ BROKE_OFF: Final = Failure(
 TOO_LONG: Final = Failure(
     "The model's answer was cut at its length limit before it was complete, so it was not used.", cause=Cause.ANSWER
 )
+WHOLE_STREAM: Final = 10
+"""So many times as long as for one piece a stream may take in all: a model that goes on for ever ends with words."""
 FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.", cause=Cause.REQUEST)
 EMPTY_ANSWER: Final = Failure("The model gave an empty answer.", Repeat.ONCE, cause=Cause.ANSWER)
 AWAY: Final = Failure("The model's server can't be reached.", Repeat.OFTEN, cause=Cause.AWAY)
@@ -139,6 +141,13 @@ ROWS: Final = (
         repeat=Repeat.ONCE,
     ),
 )
+
+
+def endless(limit: timedelta) -> Failure:
+    """Failure of a stream that went on and on. Another try would be as long."""
+    return Failure(
+        f"The model's answer was still not complete after {limit.total_seconds():g} seconds.", cause=Cause.AWAY
+    )
 
 
 def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) -> Failure:

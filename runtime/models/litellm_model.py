@@ -24,9 +24,11 @@ from runtime.models.failures import (
     FILTERED,
     REFUSED,
     TOO_LONG,
+    WHOLE_STREAM,
     Failure,
     Repeat,
     Unusable,
+    endless,
     failure_of,
 )
 from runtime.models.images import NO_IMAGES, Sight
@@ -187,7 +189,8 @@ class LiteModel:
         return arguments | {name: value for name, value in optional.items() if value} | controls
 
     async def _ask(self, litellm: Any, arguments: dict[str, Any], on_text: OnText) -> Draft:
-        seconds = self._settings.timeout.total_seconds()
+        seconds, time = self._settings.timeout.total_seconds(), asyncio.get_running_loop().time
+        end = time() + WHOLE_STREAM * seconds
         async with asyncio.timeout(seconds) as limit:
             answer = await self._asked(litellm, arguments)
             if not self._settings.stream:
@@ -195,7 +198,9 @@ class LiteModel:
             draft = Draft()
             async with aclosing(answer):
                 async for chunk in spoken(answer):
-                    limit.reschedule(asyncio.get_running_loop().time() + seconds)
+                    limit.reschedule(time() + seconds)
+                    if time() > end:
+                        raise Unusable(endless(WHOLE_STREAM * self._settings.timeout))
                     if draft.add(chunk.choices[0].delta):
                         on_text(draft.text)
                 draft.end()

@@ -52,7 +52,8 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Settings of a model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece.
+    """Settings of a model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece; a
+    whole stream may take WHOLE_STREAM times as long.
 
     A failure of the moment is repeated `max_retries` times, where no wait is longer than `longest_wait`; with `yields`
     only where the vendor names one, or has an error of its own: others are there to answer meanwhile.

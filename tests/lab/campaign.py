@@ -262,6 +262,8 @@ class Campaign:
         except (AssertionError, OSError) as failed:
             broken.append(f"hung: {told_of(failed)}")
         logs = "\n".join(f"--- {node.name}\n{node.log()}" for node in trial.on.nodes) if broken else ""
+        for line in trial.watch.lines:
+            logs += f"\n--- {line.token}\n{await trial.on.kept_of(line.token)}" if broken and not line.seen_at else ""
         self._note(
             batch,
             number,

@@ -37,6 +37,18 @@ AWAY: Final = (
     sqlite3.Error,
 )
 """What it is to ask a database that is away."""
+SELDOM: Final = ("retention",)
+"""Roles that wait for their next minute, and nobody for them."""
+KEPT: Final = {
+    "signal": "SELECT * FROM signals WHERE text LIKE '%{token}%'",
+    "run": "SELECT * FROM runs WHERE id IN (SELECT run_id FROM signals WHERE text LIKE '%{token}%')",
+    "delivery": "SELECT number, origin, kind, state, rank, not_before, reason, settled_at FROM deliveries "
+    "WHERE run_id IN (SELECT run_id FROM signals WHERE text LIKE '%{token}%')",
+    "session": "SELECT * FROM sessions WHERE key IN (SELECT session FROM signals WHERE text LIKE '%{token}%')",
+    "node": "SELECT id, label, state FROM nodes",
+    "role": "SELECT name, node FROM roles",
+}
+"""Where a line that was lost may have stayed, by the name of what is told of it."""
 ROWS: Final = "SELECT label, state FROM nodes"
 ROLES: Final = "SELECT r.name, n.label FROM roles r LEFT JOIN nodes n ON n.id = r.node"
 
@@ -166,10 +178,15 @@ class Lab:
 
         async def look() -> bool | None:
             living = {str(node.process.pid) for node in self.nodes if node.is_living}
-            return set((await self.roles()).values()) <= living or None
+            return {pid for role, pid in (await self.roles()).items() if role not in SELDOM} <= living or None
 
         with suppress(AssertionError):
             await until(look, "roles that are held", seconds)
+
+    async def kept_of(self, token: str) -> str:
+        """What the database has of a line, for whoever looks why it was lost."""
+        found = [(name, row) for name, asked in KEPT.items() for row in await self.select(asked.format(token=token))]
+        return "\n".join(f"{name}: {' '.join(str(value) for value in row)}" for name, row in found)
 
     async def select(self, statement: str) -> Sequence[Any]:
         if not self._database.startswith("postgresql://"):
@@ -283,7 +300,7 @@ async def lab(
             await stack.enter_async_context(RIGS[name](_made(folder / name), process=True))
             for name in platforms or (platform,)
         ]
-        asked = (await stack.enter_async_context(spawned("tests.fakes.openai")))[1] if model else ""
+        asked = (await stack.enter_async_context(spawned("bot.testing.openai.server")))[1] if model else ""
         made: list[Node] = []
         for number in range(nodes if server else 1):
             ways = await _ways(stack, rigs, reached, asked)

@@ -129,6 +129,13 @@ class SendQueues:
         self._chats: dict[int, Chat] = {}
         self._looked: Counter[int] = Counter()
 
+    def begin_anew(self, born: int) -> None:
+        """Another process had the lines since. It saw to what was in doubt here, and what it left in doubt has tickets below
+        `born`; a doubt that stayed would bar its chat, and nobody would look."""
+        self._born = self._ticket = max(self._ticket, born)
+        self._chats.clear()
+        self._looked.clear()
+
     def stand(self, chat: int, address: Address, top: int) -> Mark:
         """A message to `address` is about to be marked and then sent; what to store with its marker."""
         line = self._of(chat)

@@ -96,6 +96,10 @@ class Settling:
         self._busy: dict[int, int] = {}  # chat to the id that is probed there now
         self._sent: OrderedDict[str, Receipt] = OrderedDict()
 
+    def begin_anew(self) -> None:
+        """Another process looked since. What was sent here and could not be recorded stays known."""
+        self._searches = Searches()
+
     def sent(self, part: Part, receipt: Receipt) -> None:
         """Note what became of a send. Should it not be recorded, since the duty was lost meanwhile, it need not be looked for."""
         self._sent[part.id] = receipt

@@ -50,6 +50,12 @@ class StoredIds:
         self._floors: dict[int, int] = {}
         self._unsettled: tuple[float, list[int]] = (-REREAD_SECONDS, [])
 
+    def begin_anew(self, born: datetime) -> None:
+        """Another process heard and sent since: what it stored is read before a look goes by what is known here."""
+        self._born = born
+        self._asked.clear()
+        self._floors.clear()
+
     async def drained(self) -> None:
         """Wait until what the platform had to tell is noted, as far as that can be waited for."""
         try:

@@ -66,6 +66,7 @@ async function refresh({ force = false } = {}) {
   const live = document.getElementById("live");
   if (!force && (document.hidden || isInUse(live))) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (answer.status === 401) return location.reload(); // signed out: the page that comes tells how to sign in again
   if (!answer.ok) throw new Error(String(answer.status));
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
   if (fresh.innerHTML === shown || (!force && isInUse(live))) return;

@@ -48,6 +48,7 @@ from runtime.contract import (
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
+from runtime.http.authentication import Authenticator
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -68,6 +69,7 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
+    page: Authenticator
     is_destination: Callable[[Address], bool]
 
 
@@ -94,9 +96,8 @@ def accounts_phase(
     def rights() -> Rights:
         return live.gate().rights
 
-    forms, ratings, invites = Forms(base.store, rights), Ratings(base.store.feedback), Invites(base.store.people)
-    links, auth = _auth(base, web_identity, rights)
-    context = replace(base.context(forms.open, ratings), links=links, may_invite=invites, **_inbox(base, rights))
+    ratings, invites = Ratings(base.store.feedback), Invites(base.store.people)
+    context, links, auth = _context(base, web_identity, rights, ratings, invites)
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -119,6 +120,7 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
+        page=page.authenticator,
         is_destination=is_destination,
     )
 
@@ -146,9 +148,19 @@ def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> 
     return links, replace(auth, page=page, confirmations=confirmations)
 
 
-def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:
-    """Readers of questions for one person."""
-    return {"inbox": partial(_waiting, base, rights), "closed": partial(_closed, base, rights)}
+def _context(
+    base: StorePhase, web_identity: str, rights: Callable[[], Rights], ratings: Ratings, invites: Invites
+) -> tuple[AdapterContext, Links, AuthLayer]:
+    """Context that every adapter is given, with the links and the second layer of sign-in in it."""
+    links, auth = _auth(base, web_identity, rights)
+    forms, asked = Forms(base.store, rights), _asked(base, rights, invites)
+    return replace(base.context(forms.open, ratings), links=links, **asked), links, auth
+
+
+def _asked(base: StorePhase, rights: Callable[[], Rights], invites: Invites) -> dict[str, Any]:
+    """Answers about one person: the questions that wait for them, and whether they may invite the agent."""
+    waiting, closed = partial(_waiting, base, rights), partial(_closed, base, rights)
+    return {"inbox": waiting, "closed": closed, "may_invite": invites}
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:

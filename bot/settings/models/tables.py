@@ -100,7 +100,10 @@ class Model(AnyModel):
         "that can but is in no list.",
     )
     timeout_seconds: Number = Field(
-        default=120, gt=0, le=3600, description="Longest wait for one reply from the model."
+        default=120,
+        gt=0,
+        le=3600,
+        description="Longest wait for one reply from the model; in a stream for its next piece, and ten times that in all.",
     )
     preload: Switch = Field(
         default=True,

@@ -147,3 +147,26 @@ async def test_a_look_that_goes_on_keeps_its_place(lines: SendQueues) -> None:
     with pytest.raises(Retryable, match="earlier"):
         async with lines.look("two", Mark(FORUM, 5, 11, 0)):
             raise AssertionError("the first is still looked for")
+
+
+async def test_a_doubt_that_another_process_saw_to_bars_nobody(
+    lines: SendQueues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FORGOTTEN", 3600)
+    order: list[str] = []
+    lines.stand(FORUM, ONE, 0)
+    await sent(lines, ONE, "one", order, lost=True)
+    with pytest.raises(Retryable, match="another message"):
+        await sent(lines, TWO, "two", order)
+    lines.begin_anew(2_000)
+    assert lines.stand(FORUM, TWO, 0) == Mark(FORUM, 0, 2_001, 0)
+    await sent(lines, TWO, "two", order)
+    assert order == ["one", "two"]
+
+
+async def test_what_another_process_left_in_doubt_is_looked_for_in_its_order(lines: SendQueues) -> None:
+    """As after a kill: of several in line, the first one may not have been heard of yet."""
+    lines.begin_anew(2_000)
+    with pytest.raises(Retryable, match="an earlier message"):
+        async with lines.look("two", Mark(FORUM, 0, 1_900, 1)):
+            pass
