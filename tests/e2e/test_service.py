@@ -55,7 +55,7 @@ def _requests(model: str) -> list[object]:
 
 def test_a_kill_in_mid_reply_and_a_start_answer_once(tmp_path: Path) -> None:
     fake = subprocess.Popen(
-        [sys.executable, "-m", "tests.fakes.openai", "--port", "0"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bot.testing.openai.server", "--port", "0"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     assert fake.stdout is not None
     model = fake.stdout.readline().strip()
