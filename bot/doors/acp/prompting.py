@@ -23,6 +23,8 @@ from runtime.http.errors import Refusal
 
 StopReason = Literal["end_turn", "cancelled"]
 
+HEARS_WITHIN: Final = timedelta(seconds=2)
+"""Time to begin to hear before anything is said; without, the answer comes as a whole."""
 HEAR_AGAIN: Final = timedelta(seconds=1)
 TEXT_CHOICE: Final = "text"
 ALWAYS_CHOICE: Final = "always"
@@ -48,7 +50,8 @@ class Prompt:
         self._known: set[tuple[str, int]] | None = None
         self._before: set[str] = set()
         self._asking: dict[str, asyncio.Task[None]] = {}
-        self._is_said = False
+        self._is_said = self._is_saying = self._is_begun = False
+        self._hears = asyncio.Event()
         self._left_open = False
         self._wire: RoomWire | None = None
         self._waiting: asyncio.Timeout | None = None
@@ -101,11 +104,16 @@ class Prompt:
         if self._is_said:
             return
         if answers and spoken.text:
+            self._is_saying = True
             with suppress(Refusal):  # it was answered elsewhere: then these are words as any others
                 await wire.operator.decide(answers, TEXT_CHOICE, spoken.text)
                 self._is_said = True
                 return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEARS_WITHIN.total_seconds()):
+                await self._hears.wait()
         files = [await wire.upload(self._room, name, data) for name, data in spoken.files]
+        self._is_saying = True
         await wire.say(self._room, spoken.text, self._message, files)
         self._is_said = True
         if self.is_cancelled:
@@ -116,7 +124,10 @@ class Prompt:
         while True:
             with suppress(Gone):
                 async for event in wire.progress(self._room):
-                    for update in self._telling.progress(event):
+                    self._hears.set()
+                    # What was said before is told again to whoever comes: ours begins with a thought.
+                    self._is_begun |= self._is_saying and event["kind"] == "thinking"
+                    for update in self._telling.progress(event) if self._is_begun else ():
                         await self._tell(update)
             await asyncio.sleep(HEAR_AGAIN.total_seconds())
 
@@ -215,7 +226,8 @@ class Prompt:
         return True
 
     async def _tell(self, update: Any) -> None:
-        await self._editor.session_update(self._room, update)
+        with suppress(ConnectionError):  # the editor has left: the work goes on all the same
+            await self._editor.session_update(self._room, update)
 
 
 def options_of(question: View) -> list[schema.PermissionOption]:

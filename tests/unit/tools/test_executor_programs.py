@@ -184,11 +184,11 @@ async def test_one_that_hangs_is_ended_with_words(tmp_path: Path) -> None:
 
 
 async def test_a_sign_of_life_keeps_a_long_turn_alive(tmp_path: Path) -> None:
-    code = (
-        TURNS
-        + "    for _ in range(8):\n        say(turn, 'alive')\n        time.sleep(0.1)\n    say(turn, 'end', text='well')\n"
-    )
-    async with model(tmp_path, code, limit=0.5) as made:
+    long = "for _ in range(26):\n        say(turn, 'alive')\n        time.sleep(0.05)\n"
+    code = TURNS + f"    {long}    say(turn, 'end', text='well')\n"
+    async with model(tmp_path, code) as made:
+        await ask(made)  # it has started
+        made._limit = 1.0
         assert (await ask(made)).text == "well"
 
 
