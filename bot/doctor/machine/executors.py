@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from bot.doctor.subject import Subject, fine, warning
 from bot.settings.agents.tables import AgentTable
@@ -12,7 +13,11 @@ from bot.settings.settings import Settings
 from runtime.contract import Finding
 from runtime.errors import ToolFailed
 
+if TYPE_CHECKING:
+    from tools.programs.life import ProgramLife
+
 START_SECONDS: Final = 20.0
+STAYS_SECONDS: Final = 1.0
 MOCKED: Final = "tools give the canned results of {file}"
 
 
@@ -22,6 +27,15 @@ async def check_executors(subject: Subject) -> Sequence[Finding]:
         why = "No tool does anything, whatever people approve."
         found.append(warning("tools.mock", MOCKED.format(file=file), why, "remove tools.mock once all was tried"))
     return found
+
+
+async def _ended_at_once(life: ProgramLife) -> str:
+    """Words of a program that can't be read or run; empty for one that is still there after a second."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(STAYS_SECONDS):
+            while not life.is_over:  # noqa: ASYNC110 - its process tells nobody
+                await asyncio.sleep(0.05)
+    return f"it ended at once; {life.complaint()}" if life.is_over else ""
 
 
 async def _started(settings: Settings, table: AgentTable) -> Finding:
@@ -39,8 +53,7 @@ async def _started(settings: Settings, table: AgentTable) -> Finding:
     except TimeoutError:
         fault = f"it did not start within {START_SECONDS:g} seconds"
     else:
-        await asyncio.sleep(0.2)  # one that can't be read or run ends at once
-        fault = f"it ended at once; {life.complaint()}" if life.is_over else ""
+        fault = await _ended_at_once(life)
         await life.end()
     if fault:
         return warning(
