@@ -26,7 +26,9 @@ from tests import once
 from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
+from tests.fakes.litellm_connections import end_connections
 from tests.fakes.postgres import Postgres
+from tests.packages import packages
 from tests.rewriting import rewrite_asserts
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.telling import tell_less
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+
+# Packages outside the core as they are in this folder, whichever are installed.
+sys.path[1:1] = [str(package) for package in packages() if str(package) not in sys.path]
 
 # In the background, or under nohup, SIGINT is ignored, and every program that a test starts would ignore it too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -146,7 +151,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         import_module(LOADED)
         gc.collect()
         gc.freeze()
-    return (yield)
+    outcome = yield
+    end_connections()
+    return outcome
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -300,7 +300,7 @@ async def lab(
             await stack.enter_async_context(RIGS[name](_made(folder / name), process=True))
             for name in platforms or (platform,)
         ]
-        asked = (await stack.enter_async_context(spawned("tests.fakes.openai")))[1] if model else ""
+        asked = (await stack.enter_async_context(spawned("bot.testing.openai.server")))[1] if model else ""
         made: list[Node] = []
         for number in range(nodes if server else 1):
             ways = await _ways(stack, rigs, reached, asked)

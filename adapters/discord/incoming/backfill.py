@@ -129,7 +129,7 @@ class Gap:
         return marks
 
     def _lived(self) -> Mapping[str, int]:
-        """What the gateway told last in each channel before the gap, while this process lived."""
+        """The newest message that the gateway told of in each channel before the gap, while this process lived."""
         return self._newest if self._before is None else self._before
 
     def _since(self, last: datetime | None) -> int:

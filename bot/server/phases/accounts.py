@@ -23,7 +23,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.settings.settings import Settings
 from bot.telemetry.logs import set_level
-from bot.wiring.access import gate_of
+from bot.wiring.access import Invites, gate_of
 from bot.wiring.agents import budget_rules_of, digest_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.forms import Forms
@@ -96,9 +96,10 @@ def accounts_phase(
     def rights() -> Rights:
         return live.gate().rights
 
-    ratings = Ratings(base.store.feedback)
+    ratings, invites = Ratings(base.store.feedback), Invites(base.store.people)
     links, auth = _auth(base, web_identity, rights)
-    context = replace(base.context(Forms(base.store, rights).open, ratings), links=links, **_inbox(base, rights))
+    forms = Forms(base.store, rights)
+    context = replace(base.context(forms.open, ratings), links=links, may_invite=invites, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -106,6 +107,7 @@ def accounts_phase(
     gate = partial(gate_of, trouble=partial(_trouble_at, accounts))
     known = with_identities(base.settings, also_stored(accounts, before))
     live = Live(rules_of(known, gate), named.now, place_in(accounts, rooms.of))
+    invites.gate = live.gate
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
     reload = _reload(base, accounts, live, gate, before, triggers)
     return AccountsPhase(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -161,9 +162,23 @@ class Files(Section):
         le=1 << 30,
         description="Most space for the files one person sends, in all rooms together: uploads on the page and files from chat platforms.",
     )
+    lent: tuple[Place, ...] = Field(
+        default=(),
+        description="Folders below which `signalbox ask --workspace` may work. Default: the home folder of the user that runs Signalbox. Never in hidden folders, nor where Signalbox keeps its own.",
+    )
     free_mib: Whole = Field(
         default=256,
         ge=0,
         le=1 << 30,
         description="Disk space to keep free. With less, uploads and commands are refused everywhere. 0: no minimum.",
     )
+
+    @property
+    def lendable(self) -> tuple[Path, ...]:
+        """Folders below which conversations may work in a folder of somebody's own."""
+        if self.lent:
+            return self.lent
+        try:
+            return (Path.home(),)
+        except RuntimeError:  # this user has none
+            return ()

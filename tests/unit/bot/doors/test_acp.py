@@ -30,9 +30,9 @@ from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 from bot.doors.acp.stdio import LINE_MAX_BYTES, spoken_over
 from bot.node.lock import Control
 from bot.settings.settings import Settings
+from bot.testing.scripted import Answer, Held
 from runtime.contract import Address, ApprovalId, Call, Choice, Clicked, Effect, ModelReply, Reasoning, Signal, Usage
 from tests.contract.runtime.stage import FakeTool, fake_tool
-from tests.fakes.models import Answer, Held
 from tests.unit.bot.notebook import ADA, Running, running
 
 CHANGE: Final = Call("c", "change", '{"at": 1}')

@@ -1,0 +1,1 @@
+"""E-mail as a channel of Signalbox."""

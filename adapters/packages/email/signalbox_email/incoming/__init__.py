@@ -1,0 +1,1 @@
+"""The way in: a mail is read, judged, and becomes a signal."""

@@ -1,0 +1,1 @@
+"""The way out: a delivery becomes a mail, which is sent once."""
