@@ -52,6 +52,7 @@ class Prompt:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._is_said = self._is_saying = self._is_begun = False
         self._hears = asyncio.Event()
+        self._files: list[str] = []
         self._left_open = False
         self._wire: RoomWire | None = None
         self._waiting: asyncio.Timeout | None = None
@@ -102,6 +103,8 @@ class Prompt:
             self._known = {(entry["id"], entry["version"]) for entry in view["entries"]}
             self._before = {question["id"] for question in view["approvals"]} - {answers}
         if self._is_said:
+            if self.is_cancelled:  # perhaps it went away before it heard so
+                await self.cancel()
             return
         if answers and spoken.text:
             self._is_saying = True
@@ -112,9 +115,10 @@ class Prompt:
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARS_WITHIN.total_seconds()):
                 await self._hears.wait()
-        files = [await wire.upload(self._room, name, data) for name, data in spoken.files]
+        for name, data in spoken.files[len(self._files) :]:
+            self._files.append(await wire.upload(self._room, name, data))
         self._is_saying = True
-        await wire.say(self._room, spoken.text, self._message, files)
+        await wire.say(self._room, spoken.text, self._message, self._files)
         self._is_said = True
         if self.is_cancelled:
             await self.cancel()
@@ -190,7 +194,12 @@ class Prompt:
             await self._tell(helpers.update_agent_message_text(ANSWER_NEXT.format(question=question["words"])))
         else:
             picked = await self._permission(question, options)
-            if picked and await self._decided(wire, question, picked):
+            try:
+                if picked and await self._decided(wire, question, picked):
+                    return
+            except Gone:  # it's asked once more when Signalbox is back
+                self._asking.pop(question["id"], None)
+                self._look_again()
                 return
             if self.is_cancelled:
                 return
@@ -210,7 +219,7 @@ class Prompt:
         return ""
 
     async def _decided(self, wire: RoomWire, question: View, choice: str) -> bool:
-        """True if it needs no answer any more, or is asked once more when Signalbox is back."""
+        """True if it needs no answer any more. Errors: Gone."""
         allowed = ALLOW_KINDS.get(choice, "allow_once") != "reject_once"
         try:
             if choice == ALWAYS_CHOICE:
@@ -219,8 +228,6 @@ class Prompt:
                 await wire.operator.decide(question["id"], choice)
         except Refusal:
             return bool((await wire.operator.approval(question["id"]))["state"] != "pending")
-        except Gone:
-            return True
         for update in self._telling.settled(question["id"], allowed=allowed):
             await self._tell(update)
         return True
