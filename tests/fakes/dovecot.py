@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.fakes.ports import free_port
-from tests.fakes.postgres import NOBODY
+from tests.fakes.postgres import NOBODY, WATCHDOG
 
 PATHS: Final = os.pathsep.join((os.defpath, "/usr/sbin", "/usr/local/sbin"))
 STARTS_WITHIN: Final = 20.0  # seconds
@@ -105,7 +105,9 @@ class Dovecot:
         for path in (self._home, *self._home.iterdir()):
             self._give(path)
         ground: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self._is_root else {}
-        self._process = subprocess.Popen([found, "-F", "-c", settings], stdin=subprocess.DEVNULL, **ground)
+        # The watchdog ends it with us, however we end.
+        command = ["/bin/sh", "-c", WATCHDOG.replace("word=INT", "word=TERM"), "dovecot", found, "-F", "-c", settings]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **ground)
         end = time.monotonic() + STARTS_WITHIN
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > end:
@@ -124,7 +126,8 @@ class Dovecot:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def close(self) -> None:
-        self._process.terminate()
+        assert self._process.stdin
+        self._process.stdin.close()
         self._process.wait()
         shutil.rmtree(self._home, ignore_errors=True)
 
