@@ -7,7 +7,6 @@ All but the last step leaves nothing behind when it fails. The mail counts as ta
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
@@ -25,6 +24,7 @@ from aiosmtplib import (
 from signalbox.channels import Rejected, Retryable, Uncertain
 from signalbox_email.errors import MailError, away
 from signalbox_email.settings import EmailSettings
+from signalbox_email.trust import trusted
 
 log = structlog.get_logger("email")
 
@@ -69,7 +69,7 @@ async def connected(settings: EmailSettings) -> AsyncIterator[SMTP]:
         use_tls=server.security == "tls",
         start_tls=server.security == "starttls",
         timeout=seconds,
-        tls_context=None if server.security == "none" else ssl.create_default_context(),
+        tls_context=None if server.security == "none" else trusted(),
     )
     try:
         try:
