@@ -18,7 +18,9 @@ from signalbox_email.trust import trusted
 from tests.contract.adapters.rigs.email import ADA, BOB, EmailRig, mailbox
 from tests.contract.adapters.stage import Stage, stage_for, until
 from tests.fakes.dovecot import dovecot
-from tests.fakes.mail import under_tls
+from tests.fakes.mail import AUTHSERV, under_tls
+
+VOUCHED = f"Authentication-Results: {AUTHSERV}; dmarc=pass header.from=example.org\r\n"
 
 pytestmark = pytest.mark.xdist_group("dovecot")
 
@@ -92,7 +94,20 @@ async def test_old_mail_is_left_alone_when_it_begins(tmp_path: Path) -> None:
         async with stage.life():
             await rig.say(stage.place, "now")
             await stage.taken("now")
-        assert stage.sink.texts == ["now"]
+        async with stage.life():  # by now there is a last mail that the store knows, of days after the old one
+            await rig.say(stage.place, "later")
+            await stage.taken("later")
+        assert stage.sink.texts == ["now", "later"]
+        assert not rig.provider.box.is_seen("<mail-1@example.org>")
+
+
+async def test_a_mail_that_nobody_can_read_keeps_no_other_from_coming(tmp_path: Path) -> None:
+    deep = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\r\n\r\n--b{n}\r\n' for n in range(2_000))
+    async with at_work(tmp_path) as (stage, rig), stage.life():
+        rig.provider.box.deliver(f"{VOUCHED}From: {ADA}\r\nMessage-ID: <deep@example.org>\r\n{deep}x".encode())
+        await rig.say(stage.place, "after it")
+        await stage.taken("after it")
+        assert stage.sink.texts == ["[This mail can't be read: its parts are nested too deep.]", "after it"]
 
 
 async def test_forged_mail_is_left_behind_and_marked(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ class Imap:
                 await imap._enter()
             yield imap
             await imap._leave()
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, UnicodeError) as error:  # the last: of a host that is no name
             raise away(f"the IMAP server {server.host}", error) from error
         finally:
             if writer is not None:
@@ -199,7 +199,8 @@ class Imap:
                     return named
         return {}
 
-    async def flag(self, uid: int, flags: str) -> None:
+    async def flag(self, uid: int | str, flags: str) -> None:
+        """Flag a mail, or several: their UIDs with commas between."""
         await self.ask(f"UID STORE {uid} +FLAGS.SILENT ({flags})")
 
     async def move(self, uid: int, to: str) -> None:
