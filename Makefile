@@ -17,7 +17,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak cuts lab conformance lock sbom clean dev moved
+.PHONY: help run test check bench soak cuts lab conformance lock sbom release clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -51,7 +51,7 @@ soak: $(VENV)/.dev  ## random kills under random traffic, all promises checked (
 	@exec $(BIN)/python -m tests.soak $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
 
-cuts: $(VENV)/.dev  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
+cuts: $(VENV)/.dev .venv-synapse/.done  ## the tests that take long: fifty cut sends of each kind on each platform, … (ARGS="-k telegram")
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
 lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 SHARE=1 ARGS="--only plant")
@@ -70,12 +70,19 @@ conformance: $(VENV)/.dev .venv-conformance/.done  ## suites of others against t
 	@$(BIN)/python -m tests.conformance.mcp.suite
 	@$(BIN)/python -m tests.conformance.openid.suite
 
+# A Matrix homeserver for tests, of which they start one; 240 MB.
+.venv-synapse/.done: tests/homeserver/requirements.lock
+	@echo "Installing Synapse for the tests of the Matrix channel (once; about half a minute)."
+	@"$(PYTHON)" -m venv --clear .venv-synapse
+	@.venv-synapse/bin/python -m pip --disable-pip-version-check --no-input -qq install --require-hashes -r $<
+	@touch $@
+
 .venv-conformance/.done: tests/conformance/requirements.lock
 	@"$(PYTHON)" -m venv --clear .venv-conformance
 	@.venv-conformance/bin/python -m pip --disable-pip-version-check --no-input -qq install --require-hashes -r $<
 	@touch $@
 
-lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
+lock:  ## write the lock files anew (ARGS=--upgrade for newer versions)
 	@echo "Resolving dependencies."
 	@"$(PYTHON)" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip --disable-pip-version-check -qq install uv==$(UV_VERSION)
@@ -85,16 +92,21 @@ lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
 	@$(UV_COMPILE) -o tests/conformance/requirements.lock tests/conformance/requirements.in >/dev/null
+	@$(UV_COMPILE) -o tests/homeserver/requirements.lock tests/homeserver/requirements.in >/dev/null
 	@rm -rf .venv-lock
 
 sbom: $(VENV)/.run  ## write dist/sbom.json: all that requirements.lock installs, with hashes and licences (CycloneDX 1.6)
 	@$(BIN)/python -m tests.sbom dist/sbom.json
 
+release: $(VENV)/.dev  ## version, changelog, wheel and sdist twice, SBOM, image (VERSION=0.2.0, DRY=1 changes nothing)
+	@[ -n "$(VERSION)" ] || { echo "Name the version: make release VERSION=0.2.0, or with DRY=1 to try it" >&2; exit 2; }
+	@$(BIN)/python -m tests.release "$(VERSION)" $(if $(DRY),--dry)
+
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
 
 clean:  ## remove the set-up and caches (data in var/ stays)
-	@rm -rf $(VENV) .venv-lock .venv-injection .venv-conformance build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .venv-lock .venv-injection .venv-conformance .venv-synapse build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
 # The virtual environment itself; later set-ups reuse it.

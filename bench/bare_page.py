@@ -10,7 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
-from tests.fakes.serve import serve_until_told
+from bot.testing.serve import serve_until_told
 
 MESSAGES: Final = 40
 PAGE: Final = "<!doctype html><html lang=en><meta charset=utf-8><title>Bare</title><ol id=log>{messages}</ol></html>"

@@ -25,7 +25,7 @@ from aiohttp import web
 
 from bench.page import page
 from bench.program import helper, printed
-from tests.fakes.serve import serve_until_told
+from bot.testing.serve import serve_until_told
 
 Ask = Callable[[str], Awaitable[None]]
 Open = Callable[[], AbstractAsyncContextManager[Ask]]

@@ -17,8 +17,8 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from tests.fakes.openai import Json, OpenAI, Reply, ToolCall, echo
-from tests.fakes.serve import serve_until_told
+from bot.testing.openai.server import Json, OpenAI, Reply, ToolCall, echo
+from bot.testing.serve import serve_until_told
 
 HAND_ON: Final = "hand on to "
 LOOK: Final = "look "

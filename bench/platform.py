@@ -31,9 +31,9 @@ from aiohttp.typedefs import Handler
 
 from bench import load as talks
 from bench.load import Ask, Told
+from bot.testing.serve import serve_until_told
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import WATCHING, OnScreen, Place, Rig
-from tests.fakes.serve import serve_until_told
 
 PLACES: Final = 2_000  # rooms that nobody used before: more than all loads of one run
 PATIENCE: Final = 60.0  # seconds for one reply

@@ -6,7 +6,8 @@ BotError
 ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
 │                    return value)
 ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
-├── RunError         BudgetSpent · ModelFailed (ContextOverflow: a smaller request may do)
+├── RunError         BudgetSpent · ModelFailed (ContextOverflow: a smaller request may do) · RunFailed (no answer comes)
+├── ProgramError     a program asks otherwise: AgentClosed (open one) · Declined (its words say what may be done)
 └── IllegalMove      a bug in our code
 """
 
@@ -151,6 +152,31 @@ class ContextOverflow(ModelFailed):
         self, reason: str, *, detail: str = "", cause: Cause = Cause.OVERFLOW, wait: timedelta | None = None
     ) -> None:
         super().__init__(reason, detail=detail, cause=cause, wait=wait)
+
+
+class RunFailed(RunError):
+    """A run that a program waited for ended without an answer. `state` is failed, stopped or refused, `run` its id."""
+
+    def __init__(self, words: str, *, state: str, run: str) -> None:
+        super().__init__(words)
+        self.state = state
+        self.run = run
+
+
+class ProgramError(BotError):
+    """A program asked for what cannot be done; the message says what to do instead."""
+
+
+class AgentClosed(ProgramError):
+    """The agent isn't open here and now. What it was asked before is stored: the next one on its data goes on with it."""
+
+
+class Declined(ProgramError):
+    """Not done, by the rules of rooms, agents, keys and approvals. `status` is what the API answers in its place."""
+
+    def __init__(self, words: str, *, status: int) -> None:
+        super().__init__(words)
+        self.status = status
 
 
 class IllegalMove(BotError):

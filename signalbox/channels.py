@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from runtime.contract import (
+    COMMANDS,
     CONNECTED,
+    FORM_CHOICES,
+    TOO_LONG,
     UNREAD,
     AccountSecret,
     AdapterContext,
@@ -26,16 +29,23 @@ from runtime.contract import (
     Delivery,
     DeliveryId,
     Features,
+    Field,
     FileRef,
     Finding,
+    Form,
     Identity,
     Kind,
     Level,
+    Mention,
     Moved,
+    NewId,
+    Now,
+    OpenForm,
     Outcome,
     Part,
     Places,
     Progress,
+    Reaction,
     Receipt,
     Said,
     Settled,
@@ -47,14 +57,21 @@ from runtime.contract import (
     TokenForm,
     Verdict,
     Wire,
+    Workspaces,
+    filled,
 )
+from runtime.contract import Whole as WholeCall
 from runtime.errors import ChannelError, ConfigError, Rejected, Retryable, Scope, StoreError, Uncertain
+from runtime.http.platform_clock import PlatformClock
 from runtime.settings.accounts import Account, HookUrl, of_form
-from runtime.settings.types import Number, Place, Proof, Secret, Switch, Text, Whole
-from runtime.text.words import say
+from runtime.settings.types import Number, Place, Proof, Secret, Switch, Text, Whole, is_http_address
+from runtime.text.words import said_at, say
 
 __all__ = [
+    "COMMANDS",
     "CONNECTED",
+    "FORM_CHOICES",
+    "TOO_LONG",
     "UNREAD",
     "Account",
     "AccountSecret",
@@ -80,20 +97,28 @@ __all__ = [
     "Delivery",
     "DeliveryId",
     "Features",
+    "Field",
     "FileRef",
     "Finding",
+    "Form",
     "HookUrl",
     "Identity",
     "Kind",
     "Level",
+    "Mention",
     "Moved",
+    "NewId",
+    "Now",
     "Number",
+    "OpenForm",
     "Outcome",
     "Part",
     "Place",
     "Places",
+    "PlatformClock",
     "Progress",
     "Proof",
+    "Reaction",
     "Receipt",
     "Rejected",
     "Retryable",
@@ -113,7 +138,12 @@ __all__ = [
     "Uncertain",
     "Verdict",
     "Whole",
+    "WholeCall",
     "Wire",
+    "Workspaces",
+    "filled",
+    "is_http_address",
     "of_form",
+    "said_at",
     "say",
 ]

@@ -26,6 +26,7 @@ from tests import once
 from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
+from tests.fakes.litellm_connections import end_connections
 from tests.fakes.postgres import Postgres
 from tests.packages import packages
 from tests.rewriting import rewrite_asserts
@@ -150,7 +151,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         import_module(LOADED)
         gc.collect()
         gc.freeze()
-    return (yield)
+    outcome = yield
+    end_connections()
+    return outcome
 
 
 @pytest.fixture(scope="session", autouse=True)

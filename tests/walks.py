@@ -23,6 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Final
 
+from bot.testing.scripted import Answer
 from runtime.calendar import At, Planned
 from runtime.calendar import written as written_plan
 from runtime.contract import (
@@ -43,12 +44,13 @@ from runtime.contract import (
 from runtime.domain.ids import new_id
 from runtime.schedules.firing import Scheduler
 from runtime.store.sql.files import DatabaseFiles
-from tests.fakes.models import Answer
 from tests.unit.bot.notebook import ADA, DESK, Notebook, Running, running
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "architecture.md"
 PRODUCT: Final = ("adapters", "bot", "runtime", "signalbox", "tools")
+STAND_INS: Final = ("bot", "testing")
+"""Of tests, and on nobody's way."""
 ROUNDS: Final = 4
 """The first one warms the process up and is not counted."""
 BEGIN: Final = "<!-- written by `python -m tests.walks` -->\n"
@@ -121,7 +123,7 @@ def step_of(code: CodeType) -> tuple[str, str] | None:
         return None
     module = path.relative_to(ROOT).with_suffix("").parts
     name, _, inner = code.co_qualname.partition(".<locals>.")
-    if module[0] not in PRODUCT or name.startswith("<module"):
+    if module[0] not in PRODUCT or module[:2] == STAND_INS or name.startswith("<module"):
         return None
     own = [part for part in inner.split(".<locals>.") if part and not part.startswith("<")]
     return ".".join(module).removesuffix(".__init__"), ".".join([name, *own])

@@ -15,13 +15,13 @@ from bench.figures import Figure, at_most, high, middle
 from bench.recall.abilities import Clock, Score, Scores, recalling_of, suite
 from bench.recall.crowd import Language, RandomVectors, crowd
 from bench.recall.dialogues import dialogue
+from bot.testing.serve import serving
 from runtime.contract import Address, Usage
 from runtime.contract.memory.embedding import Embedded
 from runtime.contract.memory.facts import Reader
 from runtime.models.embedding.answers import vectors_of
 from runtime.store.store import Store, open_store
 from tests.fakes.embeddings import Embeddings
-from tests.fakes.serve import serving
 
 DIALOGUES: Final = 20
 ROWS: Final = 100_000

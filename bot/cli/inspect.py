@@ -11,7 +11,17 @@ import typer
 
 from bot.cli.safety.audit_file import export_audit, verify_file
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, mask_of, run, settings_of
+from bot.terminal.options import (
+    AsJson,
+    ConfigFile,
+    ask_operator,
+    asking,
+    hide_secrets,
+    mask_of,
+    run,
+    running_flags,
+    settings_of,
+)
 from bot.terminal.output import clean, show_json, show_rows, tell
 
 if TYPE_CHECKING:
@@ -166,8 +176,11 @@ def _messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 @config_commands.command("show")
 def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """All settings as they are in effect, secrets masked, and where each came from."""
-    settings = settings_of(context, config, with_secrets=True)
+    """All settings as they are in effect, secrets masked, and where each came from.
+
+    While a process runs, the flags that it was started with count, too.
+    """
+    settings = _at_work(context, config)
     for fault in settings.chain.skipped:
         tell(f"A sealed file is skipped: {fault}")
     if as_json:
@@ -180,11 +193,11 @@ def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = N
 
 @config_commands.command("get")
 def get(context: typer.Context, name: SettingName, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Print one setting as it is in effect, a secret masked, or a table of them."""
+    """Print one setting as it is in effect, a secret masked, or a table of them. Flags of a running process count, too."""
     from bot.settings.editing.values import SETTING_NAME
     from bot.settings.sources import value_at
 
-    settings = settings_of(context, config, with_secrets=True)
+    settings = _at_work(context, config)
     shown = settings.shown()
     found = value_at(shown, name) if SETTING_NAME.fullmatch(name) else None
     if found is None and not _is_there(shown, name):
@@ -223,6 +236,11 @@ def unset(context: typer.Context, name: SettingName, dry_run: DryRun = False, co
     change_setting(settings_of(context, config), name, None, mask_of(context), dry_run=dry_run)
 
 
+def _at_work(context: typer.Context, config: Path | None) -> Settings:
+    """Settings with the flags of the running process, which no file has."""
+    return settings_of(context, config, running_flags(settings_of(context, config)), with_secrets=True)
+
+
 def _is_there(shown: Mapping[str, Any], name: str) -> bool:
     """True for a setting without a value."""
     from bot.settings.sources import value_at
@@ -249,7 +267,10 @@ def doctor(
     from bot.settings.settings import load_usable
     from bot.telemetry import logs
 
-    settings, faults = load_usable(config or context.find_root().obj, ask=asking())
+    given = config or context.find_root().obj
+    settings, faults = load_usable(given, ask=asking())
+    if flags := running_flags(settings):
+        settings, faults = load_usable(given, flags, ask=asking())
     mask = hide_secrets(settings)
     logs.configure("error", settings.log.format, settings.secret_values())  # the findings tell; servers and stores log
     shown = run(_look(settings, faults, mask, live=model, show=not as_json))

@@ -13,6 +13,7 @@ from typer.main import get_group
 from bot.node.invocation import as_called
 from bot.terminal.misuse import NoArgsIsHelpError, UsageError, as_typed, told
 from bot.terminal.options import ConfigFile, mask_of
+from bot.terminal.start_options import EnvFile
 from runtime.errors import BotError, ConfigError
 
 EXIT_FAILED: Final = 1
@@ -23,10 +24,13 @@ INTERRUPTED: Final = 130
 # a process that serves keeps its memory free of all others.
 MODULES: Final[Mapping[str, str]] = {
     "run": "run",
+    "serve": "run",
     "reload": "run",
+    "service": "support.service",
     "init": "init",
     "chat": "chat",
     "ask": "chat",
+    "acp": "mcp.editors",
     "trace": "trace",
     "context": "inspect",
     "budgets": "inspect",
@@ -37,6 +41,8 @@ MODULES: Final[Mapping[str, str]] = {
     "support": "support.commands",
     "nodes": "support.nodes",
     "version": "inspect",
+    "migrate": "support.migrating",
+    "conversations": "support.conversations",
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",
@@ -93,6 +99,8 @@ class Commands(TyperGroup):
             raise
         except UsageError as error:
             raise _misused(error.ctx or typer.Context(self, info_name="signalbox"), error) from None
+        except ConfigError as error:
+            raise _ended(typer.Context(self, info_name="signalbox"), error, WRONG_USE) from None
 
     def invoke(self, ctx: Any) -> Any:  # typer's own copy of click's Context has no public name
         try:
@@ -130,7 +138,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 
 
 @cli.callback()
-def _shared(context: typer.Context, config: ConfigFile = None, version: Version = False) -> None:
+def _shared(context: typer.Context, config: ConfigFile = None, env: EnvFile = None, version: Version = False) -> None:
     context.obj = config
 
 

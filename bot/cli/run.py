@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from contextlib import ExitStack, suppress
-from datetime import timedelta
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,67 +15,84 @@ import typer
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.options import run as run_to_end
-from runtime.errors import BotError, ConfigError
+from bot.terminal.start_options import (
+    AuthUrl,
+    EnforceGuardrails,
+    EnvFile,
+    Host,
+    MockTools,
+    ModelName,
+    NoGuardrails,
+    Only,
+    Port,
+    ShutdownTimeout,
+    check_model,
+    flags,
+    guardrails_of,
+)
+from runtime.errors import BotError
 from runtime.lean import no_full_collections
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import timedelta
 
     from bot.node.service_manager import Manager
     from bot.server.process import Ready
-    from bot.settings.safety.guard import Guardrails
+    from bot.service.rotation import LogFile
     from bot.settings.settings import Settings
 
-LEAVE_WITHIN: Final = timedelta(seconds=9.5)  # an orchestrator kills after 10; a kill is safe, so we may do it first
-
-Host = Annotated[str | None, typer.Option("--host", help="Address to listen on, instead of web.host.")]
-Port = Annotated[int | None, typer.Option("--port", help="Port to listen on, instead of web.port; 0 takes a free one.")]
-
-NoGuardrails = Annotated[
-    bool,
+SERVE_HELP: Final = "The same as `run`."
+LogTo = Annotated[
+    Path | None,
     typer.Option(
-        "--no-guardrails",
-        help="Turn the leak guard off, whatever the settings say: keys and tokens are stored, sent and shown.",
+        "--log-file",
+        metavar="FILE",
+        help="Write output and log there instead of here. It rotates at 10 MB; five older files are kept.",
     ),
-]
-EnforceGuardrails = Annotated[
-    bool,
-    typer.Option(
-        "--enforce-guardrails",
-        help="Withhold each text in which the leak guard finds something, where the settings only warn or redact.",
-    ),
-]
-
-AuthUrl = Annotated[
-    str | None,
-    typer.Option("--auth-url", help="Forward-auth address that is asked who somebody is, instead of auth.url."),
 ]
 
 
 def add_to(cli: typer.Typer) -> None:
     cli.command()(run)
+    cli.command("serve", help=SERVE_HELP)(run)
     cli.command()(reload)
 
 
 def run(
     context: typer.Context,
     config: ConfigFile = None,
+    env: EnvFile = None,
     host: Host = None,
     port: Port = None,
+    model: ModelName = None,
+    only: Only = None,
+    shutdown_timeout: ShutdownTimeout = None,
     no_guardrails: NoGuardrails = False,
     enforce_guardrails: EnforceGuardrails = False,
     auth_url: AuthUrl = None,
+    log_file: LogTo = None,
+    mock_tools: MockTools = None,
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     starting = ExitStack()
     starting.enter_context(no_full_collections())
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
-    guardrails = _guardrails(off=no_guardrails, enforced=enforce_guardrails)
-    flags: dict[str, object] = {"web.host": host, "web.port": port, "auth.url": auth_url}
-    given = {name: value for name, value in flags.items() if value is not None}
+    guardrails = guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
+    given = flags(
+        host=host,
+        port=port,
+        model=model,
+        only=only,
+        shutdown_timeout=shutdown_timeout,
+        auth_url=auth_url,
+        mock_tools=mock_tools,
+    )
     settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
+    check_model(settings, model)
+    kept = _kept(log_file)
     from bot.telemetry import logs
     from bot.telemetry.ring import LogRing
     from bot.wiring.unused_settings import tell_unused
@@ -83,19 +100,22 @@ def run(
     logs.configure(settings.log.level, settings.log.format, settings.secret_values(), ring=LogRing())
     logs.tell_skipped(settings.chain.skipped)
     tell_unused(settings)
-    run_to_end(_serve(settings, starting))
+    run_to_end(_serve(settings, starting, kept))
 
 
-def _guardrails(*, off: bool, enforced: bool) -> Guardrails:
-    from bot.settings.safety.guard import Guardrails
+def _kept(file: Path | None) -> LogFile | None:
+    """The file that our output goes to from now on. Errors: ConfigError where it can't be written."""
+    if file is None:
+        return None
+    from bot.service.rotation import LogFile
 
-    if off and enforced:
-        raise ConfigError("--no-guardrails and --enforce-guardrails contradict each other. Use one of them.")
-    return Guardrails.OFF if off else Guardrails.ENFORCED if enforced else Guardrails.AS_SET
+    kept = LogFile(file.absolute())
+    kept.take_over()
+    return kept
 
 
-async def _serve(settings: Settings, starting: ExitStack) -> None:
-    """`starting` ends with the start."""
+async def _serve(settings: Settings, starting: ExitStack, kept: LogFile | None) -> None:
+    """`starting` ends with the start, and the log is `kept` in bounds."""
     import asyncio
 
     from bot.node.service_manager import manager_of
@@ -104,7 +124,7 @@ async def _serve(settings: Settings, starting: ExitStack) -> None:
 
     asked, again = asyncio.Event(), asyncio.Event()
     manager = manager_of(environment(), os.getpid())
-    _heed_signals(asked)
+    _heed_signals(asked, settings.nodes.shutdown)
     _heed_hangup(asked, again)
     async with serving(settings, once=not _has_reader()) as ready, asyncio.TaskGroup() as group:
         starting.close()
@@ -116,14 +136,16 @@ async def _serve(settings: Settings, starting: ExitStack) -> None:
             group.create_task(manager.keep_watch()),
             group.create_task(_once_over(ready.over, asked)),
         ]
+        if kept:
+            duties.append(group.create_task(kept.keep()))
         await asked.wait()
         manager.stopping()
         for duty in duties:
             duty.cancel()
 
 
-def _heed_signals(asked: asyncio.Event) -> None:
-    """The first signal asks to drain; the second, or the end of patience, leaves at once."""
+def _heed_signals(asked: asyncio.Event, leave_within: timedelta) -> None:
+    """The first signal asks to drain; the second, or the end of patience, leaves at once: a kill is safe."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -132,7 +154,7 @@ def _heed_signals(asked: asyncio.Event) -> None:
         if asked.is_set():
             os._exit(1)
         asked.set()
-        loop.call_later(LEAVE_WITHIN.total_seconds(), os._exit, 1)
+        loop.call_later(leave_within.total_seconds(), os._exit, 1)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, heed)

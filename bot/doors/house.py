@@ -16,6 +16,7 @@ from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
 from bot.doors.page.conversations import ConversationDoors
+from bot.doors.page.copies import CopyDoors
 from bot.doors.page.visitors import PageVisitors
 from bot.doors.places import PlaceDoors
 from bot.doors.rest import RestDoors
@@ -42,6 +43,7 @@ def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRoo
     rest, openai = RestDoors(context, conversing, rooms, growing, streams), OpenAiDoors(context, conversing, growing)
     run_doors, operations = RunStreamDoor(context, rooms, streams).doors(), operation_doors(context, rooms)
     places = [*PlaceDoors(context, rooms).doors(), *ConversationDoors(context, rooms).doors()]
+    places += CopyDoors(context, rooms).doors()
     return [*rest.doors(), *places, *run_doors, *operations, *openai.doors()]
 
 

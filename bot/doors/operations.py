@@ -26,6 +26,7 @@ from runtime.http.errors import Refusal
 
 GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Runs": ("runs", "run", "stop_run", "run_again", "traceable", "trace"),
+    "Conversations as files": ("copy_conversation", "import_conversation"),
     "Approvals": ("approvals", "approval", "decide", "edit", "always", "ask_back", "grants", "grant", "revoke"),
     "Deliveries": ("deliveries", "delivery", "requeue", "discard"),
     "Schedules": (

@@ -15,6 +15,8 @@ SUMMARIES: Final[Mapping[str, str]] = {
     "destinations": "Rooms that reports may go to, by name.",
     "grant": "One grant: what it allows, and what it does now.",
     "revoke": "End a grant.",
+    "copy_conversation": "A room's conversation as a file, with records of calls and questions.",
+    "import_conversation": "Import such a file into a new room of the page; the same file is taken once.",
     "deliveries": "Deliveries, newest first: of a state or a room.",
     "delivery": "One delivery with its parts.",
     "requeue": "Send again what is on hold or dead.",

@@ -11,7 +11,8 @@ from aiohttp import web
 from bot.http.entrance import Entrance
 from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Position, Word
 from bot.operator.context import OperatorContext
-from runtime.http.bodies import event_id, read_object
+from runtime.domain.copies.copy import COPY_MAX_BYTES
+from runtime.http.bodies import BODY_LIMIT, event_id, read_object
 from runtime.http.errors import Refusal
 from runtime.http.guard import shows_bearer
 from runtime.text.glyphs import visible
@@ -19,6 +20,8 @@ from runtime.text.retold import retold
 from runtime.text.words import ENGLISH, LANGUAGE, marked
 
 MOST_ROWS: Final = 500
+LARGE_BODIES: Final[Mapping[str, int]] = {"import_conversation": COPY_MAX_BYTES}
+"""Operations whose bodies are larger than others."""
 POSITION_MAX_DIGITS: Final = 18
 SENTENCES: Final = ("told", "error")
 """Names under which an answer holds a sentence for whoever asked."""
@@ -68,7 +71,7 @@ async def values_of(operation: Operation, request: web.Request, subject_id: str,
     """Values of the parameters of `operation` in this request; with `most` as many rows. Errors: Refusal 400, 413."""
     given: Mapping[str, Any] = request.query
     if operation.method == "POST" and operation.fields:
-        given = await read_object(request)
+        given = await read_object(request, LARGE_BODIES.get(operation.name, BODY_LIMIT))
     subject = [subject_id] if operation.subject else []
     wanted = (
         most if most and field.name == "limit" else READERS[field.annotation](given, field)

@@ -13,10 +13,13 @@ from typing import Final
 
 PROGRAM: Final = "signalbox"
 CONFIG: Final = "--config"
+ENV: Final = "--env"
 COMMANDS: Final = (
     *(
         "run",
+        "serve",
         "reload",
+        "service",
         "init",
         "chat",
         "agents",
@@ -64,6 +67,8 @@ COMMANDS: Final = (
         "checkpoints",
         "feedback",
         "version",
+        "migrate",
+        "conversations",
         "backup",
         "restore",
     ),
@@ -82,16 +87,22 @@ def called(started_as: str | None = None) -> str:
 
 def settings_file(given: Sequence[str] | None = None) -> str:
     """The settings file that this command was started with; "" for none."""
+    return _value_of(CONFIG, given)
+
+
+def _value_of(option: str, given: Sequence[str] | None = None) -> str:
     words = list(takewhile(lambda word: word != "--", sys.argv[1:] if given is None else given))
-    whole = [word.removeprefix(f"{CONFIG}=") for word in words if word.startswith(f"{CONFIG}=")]
-    apart = [after for word, after in pairwise(words) if word == CONFIG]
+    whole = [word.removeprefix(f"{option}=") for word in words if word.startswith(f"{option}=")]
+    apart = [after for word, after in pairwise(words) if word == option]
     return next(iter([*apart, *whole]), "")
 
 
 def as_called(text: str, by: str | None = None) -> str:
     """`text`, with the commands in it as they work here: by this program, with these settings."""
-    file = settings_file() if by is None else ""
-    command = f"{called()} {CONFIG} {quote(file)}" if file else called() if by is None else by
+    if by is None:
+        files = [f" {option} {quote(file)}" for option in (CONFIG, ENV) if (file := _value_of(option))]
+        by = called() + "".join(files)
+    command = by
     return text if command == PROGRAM else PROGRAM_NAMED.sub(lambda _: command, text)
 
 

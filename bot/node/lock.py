@@ -9,11 +9,11 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bot.node.private_files import close_to_others
 from runtime.errors import ConfigError, StoreError
@@ -37,11 +37,12 @@ class AlreadyRunning(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Address of the running process, and the token with which this machine's user commands it."""
+    """Address of the running process, the token with which this machine's user commands it, and the flags of its start."""
 
     url: str
     token: str
     pid: int
+    flags: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Control(url={self.url!r}, pid={self.pid})"
@@ -109,7 +110,8 @@ def _announce(data_dir: Path, control: Control) -> None:
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        json.dump({"url": control.url, "token": control.token, "pid": control.pid}, file)
+        told = {"url": control.url, "token": control.token, "pid": control.pid}
+        json.dump(told | ({"flags": dict(control.flags)} if control.flags else {}), file)
     fresh.replace(data_dir / CONTROL)
 
 
@@ -118,7 +120,10 @@ def control_of(data_dir: Path) -> Control | None:
     pid = holder(data_dir)
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads((data_dir / CONTROL).read_text(encoding="utf-8"))
-        control = Control(str(told["url"]), str(told["token"]), int(told["pid"]))
+        flags = told.get("flags")
+        control = Control(
+            str(told["url"]), str(told["token"]), int(told["pid"]), flags if isinstance(flags, dict) else {}
+        )
         return control if control.pid == pid else None
     return None
 

@@ -57,6 +57,7 @@ def _view(manifest: Manifest, settings: Settings, tools: Mapping[str, Tool]) -> 
         "prompt": manifest.prompt or settings.run.prompt,
         "model": manifest.model or settings.model.name,
         "effects": manifest.effects.value,
+        "executor": manifest.executor.kind.value,
         "has": sorted(name for name, tool in tools.items() if not tool.spec.untold),
         "answers": ", ".join(_answers(manifest)) or say(USUAL_PLACE.get(manifest.name, NAMED_PLACE)),
         "from": _source(manifest.name, settings),

@@ -52,10 +52,10 @@ class Client(OperatorApi):
         """As with a link."""
         return await super().invite(role, until, at or self._control.url)
 
-    async def say(self, room: str, text: str, id: str) -> View:
+    async def say(self, room: str, text: str, id: str, agent: str = "") -> View:
         """Say `text` as the owner. What is too long is told here, rather than sent in vain."""
         words, _ = bodies.said({"text": text})
-        return await super().say(room, words, id)
+        return await super().say(room, words, id, agent)
 
     async def _answer(
         self, method: str, url: URL, fields: Mapping[str, Any] | None = None, within: timedelta = API_TIMEOUT

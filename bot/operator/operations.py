@@ -18,6 +18,8 @@ from bot.operator.approvals.modes import ModesApi
 from bot.operator.approvals.questions import QuestionsApi
 from bot.operator.audit import AuditApi
 from bot.operator.context import OperatorContext
+from bot.operator.conversations.bounds import BoundsApi
+from bot.operator.conversations.copies import CopiesApi
 from bot.operator.conversations.deliveries import DeliveriesApi
 from bot.operator.conversations.prompts import PromptsApi
 from bot.operator.conversations.rooms import RoomsApi
@@ -60,7 +62,9 @@ PARTS: Final[tuple[type[PartialApi], ...]] = (
     ModesApi,
     PromptsApi,
     RoomsApi,
+    BoundsApi,
     DeliveriesApi,
+    CopiesApi,
     OverviewApi,
     SettingsApi,
     ChangesApi,

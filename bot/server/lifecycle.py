@@ -35,8 +35,6 @@ from runtime.store.protocol.leases import AboutNode
 
 log = structlog.get_logger("app")
 
-DRAIN: Final = timedelta(seconds=6)
-"""How long runs and couriers get to come to a good place before the process leaves: 10 s less what closing takes."""
 LEAVE: Final = timedelta(seconds=1)
 """How long the store gets to take back what the process holds."""
 REJOIN: Final = timedelta(seconds=1)
@@ -219,7 +217,7 @@ class Life:
         for task in listening:
             task.cancel()
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(DRAIN, within).total_seconds()):
+            async with asyncio.timeout(min(self._settings.nodes.drain, within).total_seconds()):
                 for courier in self._couriers:
                     await courier.quiet()
         async with AsyncExitStack() as held:
@@ -242,7 +240,7 @@ class Life:
         for task in listening:
             task.cancel()
         with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN.total_seconds()):
+            async with asyncio.timeout(self._settings.nodes.drain.total_seconds()):
                 await dispatch.drain()
                 for courier in self._couriers:
                     await courier.quiet()

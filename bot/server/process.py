@@ -59,7 +59,8 @@ async def serving(
                 url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
                 task, over = group.create_task(app.run(on_ready=url.set_result), name="signalbox"), asyncio.Event()
                 task.add_done_callback(lambda _: over.set())
-                control = Control(await url, app.control_token, os.getpid())
+                flags = settings.flags.as_json() if settings.flags else {}
+                control = Control(await url, app.control_token, os.getpid(), flags)
                 with announced(settings.data_dir, control):
                     found = group.create_task(_stay_found(settings, control))
                     link = f"{settings.web.public_url or control.url}/link/{token}" if token else None

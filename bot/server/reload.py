@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from bot.accounts.naming import Account, Accounts
 from bot.settings.events.tables import EventSinkTable
+from bot.settings.given.flags import FLAG
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
@@ -272,7 +273,7 @@ def is_changed(old: Settings, name: str, before: object, after: object) -> bool:
 
 def is_unseen(old: Settings, name: str, value: object) -> bool:
     """True if `value` only lacks what was opened for `old`."""
-    sealed = old.source(name) not in (str(old.file), "flag", "default")
+    sealed = old.source(name) not in (str(old.file), FLAG, "default")
     return value == UNRESOLVED or (value is None and sealed)
 
 

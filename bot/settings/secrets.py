@@ -17,6 +17,7 @@ from bot.secrets.keys import VARIABLE
 from bot.settings.accounts import is_unused, usable_channel
 from bot.settings.events.tables import EventSinkTable
 from bot.settings.faults import MASK, Faults, is_secret
+from bot.settings.given.flags import keep_only
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
@@ -68,9 +69,19 @@ class Use:
 
 
 def resolve(
-    model: type[BaseModel], layers: Layers, variables: Mapping[str, str], chain: Chain, faults: Faults, demand: Demand
+    model: type[BaseModel],
+    layers: Layers,
+    variables: Mapping[str, str],
+    chain: Chain,
+    faults: Faults,
+    demand: Demand,
+    *,
+    only: Sequence[str] = (),
 ) -> None:
-    """Give each setting whose twin names a variable or a sealed secret its value, and the model its vendor's key."""
+    """Give each setting whose twin names a variable or a sealed secret its value, and the model its vendor's key.
+
+    Accounts beside `only`, if that names some, are turned off first, so that they need no secret.
+    """
     search = _Search(layers, variables, chain, faults, demand)
     try:
         if demand is None:
@@ -79,6 +90,7 @@ def resolve(
             search.twin(name)
         search.models()
         search.usual_accounts()
+        keep_only(layers, only, faults)
         search.accounts()
         search.handed_on()
     except SecretsError as error:

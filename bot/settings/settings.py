@@ -31,6 +31,7 @@ from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
 from bot.settings.events.tables import EventSinkTable, FeedbackSection
 from bot.settings.faults import Faults, without_tag
+from bot.settings.given.flags import NO_FLAGS, Flags, put_flags
 from bot.settings.hands.folder import add_hands
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
@@ -242,6 +243,7 @@ class Settings(Section):
     _with_agent: Callable[[str, Mapping[str, object]], Settings] | None = PrivateAttr(None)
     _with_text: Callable[[str], Settings] | None = PrivateAttr(None)
     _guardrails: Guardrails = PrivateAttr(Guardrails.AS_SET)
+    _flags: Flags = PrivateAttr(NO_FLAGS)
 
     @property
     def file(self) -> Path | None:
@@ -355,6 +357,11 @@ class Settings(Section):
         return self._with_text(text).guarded_by(self._guardrails) if self._with_text else self
 
     @property
+    def flags(self) -> Flags:
+        """Flags of the start that made them."""
+        return self._flags
+
+    @property
     def guardrails(self) -> Guardrails:
         return self._guardrails
 
@@ -379,32 +386,47 @@ class Settings(Section):
 
 def load(
     file: Path | None = None,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Flags | None = None,
     *,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     demand: Demand = None,
     ask: Ask | None = None,
 ) -> Settings:
-    """The settings of this process: defaults, then the file, then variables, then `overrides` (dotted name to value).
+    """The settings of this process: defaults, then the file, then variables, then flags (or dotted names with values).
 
     `demand` names the secrets that must be at hand: all, or for a client of the running process none; `with_secrets`
     gets them later. `ask` asks the person at the terminal for the passphrase of a sealed file.
     Shape:  without `file`, `signalbox.toml` of the working folder (`folder`), then of the user's config folder, if any.
     Errors: ConfigError with one line for each fault of all layers.
     """
-    return _reading(file, overrides or {}, environ, folder, ask).settings(demand)
+    return _reading(file, overrides, environ, folder, ask).settings(demand)
 
 
 def load_usable(
     file: Path | None = None,
+    flags: Flags = NO_FLAGS,
     *,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     ask: Ask | None = None,
 ) -> tuple[Settings, ConfigError | None]:
     """As `load`, but what is wrong is left out and told beside the rest: for whoever looks at what is broken."""
-    return _reading(file, {}, environ, folder, ask).usable()
+    return _reading(file, flags, environ, folder, ask).usable()
+
+
+def add_variables(path: Path) -> str:
+    """Take variables from a file; those that are set already stay. A warning for whoever starts us, or nothing.
+
+    Errors: ConfigError names the file, and the line of each fault.
+    """
+    from bot.settings.given.env_file import read_env_file
+
+    found = read_env_file(path)
+    for name, value in found.variables.items():
+        if not os.environ.get(name):
+            os.environ[name] = value
+    return found.warning
 
 
 def environment() -> Mapping[str, str]:
@@ -426,14 +448,15 @@ def keyring_of(variables: Mapping[str, str], passphrase_file: Path | None, ask: 
 
 def _reading(
     file: Path | None,
-    overrides: Mapping[str, object],
+    overrides: Mapping[str, object] | Flags | None,
     environ: Mapping[str, str] | None,
     folder: Path | None,
     ask: Ask | None,
 ) -> _Reading:
     _prepare_litellm()
     variables, folder = os.environ if environ is None else environ, folder or Path.cwd()
-    return _Reading(file or find_file(folder, variables), overrides, variables, folder, ask)
+    flags = overrides if isinstance(overrides, Flags) else Flags(overrides or {})
+    return _Reading(file or find_file(folder, variables), flags, variables, folder, ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +464,7 @@ class _Reading:
     """The layers of one process, which can be read again with more secrets in demand."""
 
     file: Path | None
-    overrides: Mapping[str, object]
+    flags: Flags
     variables: Mapping[str, str]
     folder: Path
     ask: Ask | None
@@ -508,9 +531,9 @@ class _Reading:
             return [PASSPHRASE_VARIABLE, *self._named(layers)]
 
         read_variables(Settings, self.variables, PREFIX, layers, faults, others=others)
-        layers.add_names("flag", self.overrides)
+        put_flags(layers, self.flags)
         chain = self._chain(layers)
-        resolve(Settings, layers, self.variables, chain, faults, demand)
+        resolve(Settings, layers, self.variables, chain, faults, demand, only=self.flags.only)
         take_old_name(layers, faults)
         add_tools_folder(layers, self._start)
         add_together(layers, faults)
@@ -551,7 +574,7 @@ class _Reading:
         settings._secret_variables = [
             (name, value) for name, value in self.variables.items() if SECRET_NAME.search(name) and not _is_plain(value)
         ]
-        settings._chain = chain
+        settings._chain, settings._flags = chain, self.flags
         return settings
 
     def _chain(self, layers: Layers) -> Chain:

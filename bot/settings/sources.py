@@ -73,6 +73,14 @@ class Layers:
     def get(self, name: str) -> object:
         return value_at(self.values, name)
 
+    def forget(self, names: Iterable[str]) -> None:
+        """Take single values out, as if no layer had given them."""
+        for name in names:
+            above, _, last = name.rpartition(".")
+            if isinstance(table := self.get(above), dict):
+                table.pop(last, None)
+            self.sources.pop(name, None)
+
     def source(self, name: str) -> str:
         """Source of the setting, else of what holds it, else of what it holds; empty for a default."""
         below = (source for key, source in self.sources.items() if key.startswith(f"{name}."))

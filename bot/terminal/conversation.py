@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from bot.node.lock import Control
 from bot.operator.client import Client, connected
 from bot.operator.views import View
 
 PREFIX: Final = "cli"
+Watch = Callable[[str, Sequence[View]], None]
+"""Told a run by its id, with all its events so far."""
+EVENT_LOOK_SECONDS: Final = 1
 QUESTION: Final = 0
 """In place of a version, for a question that is known."""
 
@@ -30,19 +33,32 @@ class Conversation:
         self.fresh(view)
         return view
 
-    async def say(self, text: str, message_id: str = "") -> None:
-        """Say something. An equal `message_id` is the same message."""
-        await self._client.say(self.room, text, message_id or new_message())
+    async def say(self, text: str, message_id: str = "", agent: str = "") -> None:
+        """Say something, to one agent if it is named. An equal `message_id` is the same message."""
+        await self._client.say(self.room, text, message_id or new_message(), agent)
+
+    async def bound(self, fields: Mapping[str, Any]) -> View:
+        """Bound this conversation, ahead of its first word."""
+        return await self._client.bound(self.room, fields)
 
     async def decide(self, approval: View, choice: str, reason: str = "") -> View:
         return await self._client.decide(approval["id"], choice, reason)
 
-    async def settled(self) -> View:
-        """The conversation once nothing in it is worked on: it is answered, or a person has to decide."""
+    async def settled(self, watch: Watch | None = None) -> View:
+        """The conversation once nothing in it is worked on: it is answered, or a person has to decide.
+
+        `watch` is told the events of its newest run as they come.
+        """
         view = await self._client.room(self.room)
-        while view["busy"]:
-            view = await self._client.change(self.room, view["version"])
-        return view
+        while True:
+            if watch and view["run_id"]:
+                watch(view["run_id"], await self._client.run_events(view["run_id"]))
+            if not view["busy"]:
+                return view
+            if watch:
+                view = await self._client.change(self.room, view["version"], EVENT_LOOK_SECONDS)
+            else:
+                view = await self._client.change(self.room, view["version"])
 
     def asked(self, view: View) -> list[View]:
         """Open questions that were asked since; older ones of the room are about something else."""
@@ -62,8 +78,8 @@ class Conversation:
         return [{**entry, "markdown": entry.get("markdown", entry.get("text", ""))} for entry in fresh]
 
 
-def new_room() -> str:
-    return f"{PREFIX}{secrets.token_hex(6)}"
+def new_room(prefix: str = PREFIX) -> str:
+    return f"{prefix}{secrets.token_hex(6)}"
 
 
 def new_message() -> str:

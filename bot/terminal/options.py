@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.node.lock import Control
     from bot.operator.api import OperatorApi
     from bot.secrets.keys import Ask
+    from bot.settings.given.flags import Flags
     from bot.settings.settings import Settings
     from runtime.guard.masks import Mask
 
@@ -47,6 +48,7 @@ CallEffect = Annotated[
     str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
 ]
 
+
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
 POLL_SECONDS: Final = 0.1  # seconds between two looks for it
@@ -57,7 +59,7 @@ Answer = TypeVar("Answer")
 def settings_of(
     context: typer.Context,
     config: Path | None,
-    overrides: dict[str, object] | None = None,
+    overrides: Mapping[str, object] | Flags | None = None,
     *,
     with_secrets: bool = False,
 ) -> Settings:
@@ -72,6 +74,15 @@ def settings_of(
     context.find_root().meta[MASK] = hide_secrets(settings)
     note_parameters(context)
     return settings
+
+
+def running_flags(settings: Settings) -> Flags:
+    """Flags of the process that runs with these settings; none where none runs."""
+    from bot.node.lock import control_of
+    from bot.settings.given.flags import NO_FLAGS, flags_of
+
+    control = control_of(settings.data_dir)
+    return flags_of(control.flags) if control else NO_FLAGS
 
 
 def mask_of(context: typer.Context) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -18,13 +19,30 @@ from runtime.domain.approvals import Rights
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
 from runtime.knowledge.packs import Packs, open_to
-from runtime.store.protocol import Gate
+from runtime.store.protocol import Gate, People
 
 UNNAMED: Final = AccountNames()
 
 
 def no_trouble(address: Address) -> None:
     """Answer where no account is at work."""
+
+
+@dataclass
+class Invites:
+    """Answers whether somebody may invite the agent into a room: `gate` is the one of now, nobody may before there is one."""
+
+    people: People
+    gate: Callable[[], Gate] | None = None
+
+    async def __call__(self, who: Identity, room: Address, alone: bool) -> bool:
+        """True for whoever would be heard there: people we know, and strangers as far as the settings let them in."""
+        if self.gate is None:
+            return False
+        person, now = await self.people.identified(who), self.gate()
+        if now.rooms.bars(room, who, person):
+            return False
+        return person is not None or now.open_to_all or (now.pairs and alone)
 
 
 def gate_of(

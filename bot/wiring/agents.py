@@ -24,6 +24,7 @@ from runtime.contract import (
     ToolSpec,
 )
 from runtime.domain.agents.capabilities import fits, is_within
+from runtime.domain.agents.executors import BY_MODEL
 from runtime.domain.agents.globs import ANYTHING
 from runtime.domain.agents.manifest import MAIN, SPRINTING, Manifest
 from runtime.domain.ids import digest
@@ -61,7 +62,12 @@ def _own_limits(table: AgentTable) -> dict[Scope, int]:
 
 def digest_of(manifests: Mapping[str, Manifest]) -> str:
     """Short digest of all manifests: two nodes with another one would answer differently."""
-    return digest("\n".join(repr(manifests[name]) for name in sorted(manifests)))[:16]
+    return digest("\n".join(_told_whole(manifests[name]) for name in sorted(manifests)))[:16]
+
+
+def _told_whole(manifest: Manifest) -> str:
+    """An executor counts where it isn't the model, as for nodes that know no other."""
+    return repr(manifest) if manifest.executor == BY_MODEL else f"{manifest!r} {manifest.executor!r}"
 
 
 class AllowedTools(Mapping[str, Tool]):
@@ -134,9 +140,15 @@ def nobody_intercepts(_agent: str) -> RunInterceptors | None:
     return None
 
 
+def by_model(_manifest: Manifest) -> Model | None:
+    """The language model: no agent has another executor."""
+    return None
+
+
 class AgentMaker:
     """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name, `sprints`
-    what works on tasks in sprints, for the name of a model, and `intercepting` what looks in on an agent's runs."""
+    what works on tasks in sprints, for the name of a model, `intercepting` what looks in on an agent's runs, and `executor` what
+    works in the model's place, if anything does."""
 
     def __init__(
         self,
@@ -148,6 +160,7 @@ class AgentMaker:
         limits: Limits,
         sprints: Callable[[str], Sprinting],
         intercepting: Callable[[str], RunInterceptors | None] = nobody_intercepts,
+        executor: Callable[[Manifest], Model | None] = by_model,
     ) -> None:
         self._prompt = prompt
         self._model = model
@@ -156,12 +169,13 @@ class AgentMaker:
         self._limits = limits
         self._sprints = sprints
         self._intercepting = intercepting
+        self._executor = executor
 
     def made(self, manifests: Mapping[str, Manifest]) -> list[Agent]:
         return [self.agent(manifest) for manifest in manifests.values()]
 
     def agent(self, manifest: Manifest) -> Agent:
-        model = PreferredModel(self._model, manifest.model) if manifest.model else self._model
+        model = self._executor(manifest) or self._usual(manifest)
         looks_in = self._intercepting(manifest.name)
         return Agent(
             name=manifest.name,
@@ -175,6 +189,9 @@ class AgentMaker:
             sprinting=self._sprints(manifest.model) if manifest.harness == SPRINTING else None,
             intercepting=looks_in,
         )
+
+    def _usual(self, manifest: Manifest) -> Model:
+        return PreferredModel(self._model, manifest.model) if manifest.model else self._model
 
 
 def _allows_all(manifest: Manifest) -> bool:

@@ -98,6 +98,11 @@ class Toolbox:
             self._brought = tools
             self.renew()
 
+    def add(self, tools: Mapping[str, Tool]) -> None:
+        """From now on with these among our own, for the program around us."""
+        self._own = {**self._own, **tools}
+        self.renew()
+
     def renew(self) -> None:
         """The tools of a server or a file are others."""
         theirs: dict[str, Tool] = {tool.spec.name: tool for server in self._servers for tool in server.tools}

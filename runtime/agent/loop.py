@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.agent.delegation.orders import Delegating, Faults
+from runtime.agent.duties.bounding import bounded
 from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
@@ -56,6 +57,7 @@ from runtime.contract import (
     Work,
     no_probe,
 )
+from runtime.domain.agents.bounds import BOUNDED_ROOM
 from runtime.domain.agents.delegation import correction
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import NO_MODEL
@@ -176,6 +178,8 @@ class AgentLoop:
         """
         AT_PLACE.set(claim.address)  # each run has its own task
         agent, job = self._agents[claim.agent], claim.job
+        if claim.address.room.startswith(BOUNDED_ROOM):
+            agent = bounded(agent, await self._store.bounds_of(claim.address))
         maker = agent.sprinting(claim.task) if agent.sprinting and claim.task else None
         if job and job.task.kind is not TaskKind.PROMPT:
             maker = self._reporter(job)

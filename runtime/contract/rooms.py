@@ -318,13 +318,22 @@ async def alone(within: timedelta) -> bool:
     return False
 
 
+MayInvite = Callable[[Identity, Address, bool], Awaitable[bool]]
+"""True if somebody may bring the agent into a room; the flag tells that they are alone with it there. Errors: StoreError."""
+
+
+async def invited_by_all(who: Identity, room: Address, alone: bool) -> bool:
+    """Answer where nobody is kept out."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody, `closed` what became of them. `rated` notes what people think of a message, and
-    `own_marks` tells somebody's own.
+    `own_marks` tells somebody's own. `may_invite` is asked where people invite the agent into rooms.
     """
 
     history: History
@@ -340,3 +349,4 @@ class AdapterContext:
     closed: ReadClosed = none_closed
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks
+    may_invite: MayInvite = invited_by_all

@@ -12,7 +12,19 @@ from enum import Enum, StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from runtime.contract import Address, Addressing, Amended, Busy, Clicked, Moved, Person, Said, Signal, Urgency
+from runtime.contract import (
+    Address,
+    Addressing,
+    Amended,
+    Busy,
+    Clicked,
+    Identity,
+    Moved,
+    Person,
+    Said,
+    Signal,
+    Urgency,
+)
 
 
 class Attention(StrEnum):
@@ -146,9 +158,9 @@ class RoomRules:
         asked = signal.joinable or (lasting and signal.actor not in self.sources)
         return named and attention in JOINING and asked
 
-    def bars(self, signal: Signal, who: Person | None) -> bool:
-        """True if its sender may not speak there."""
-        rule, names = self.rule(signal.address), {signal.actor, who.name} if who else {signal.actor}
+    def bars(self, address: Address, actor: Identity, who: Person | None) -> bool:
+        """True if somebody may not speak there."""
+        rule, names = self.rule(address), {actor, who.name} if who else {actor}
         is_blocked = bool(names & (self.blocked | rule.blocked))
         return is_blocked or bool(rule.people and not names & rule.people)
 

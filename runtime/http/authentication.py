@@ -79,6 +79,9 @@ class Visitor:
             raise Refusal(403, say("Your role is viewer: you can read here, but not write. An owner can change that."))
 
 
+Holder = Callable[[web.Request], Awaitable[Visitor | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link that works, and whose it is. One for one use (`once`) is no cookie: another token takes its place."""
@@ -97,6 +100,8 @@ class Authenticator:
         self._links = links
         self._command = command
         self._second = second
+        self.holder: Holder | None = None
+        """Tells who a program of this machine speaks for, by what it shows; None for any other request."""
         self.cookie = f"signalbox-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
     @property
@@ -117,6 +122,8 @@ class Authenticator:
     async def visitor(self, request: web.Request, *, fresh: bool = False) -> Visitor:
         """Visitor who asks, as of this very moment if `fresh`. Errors: Refusal 401 tells how to get a link."""
         token = request.cookies.get(self.cookie)
+        if not token and self.holder and (held := await self.holder(request)):
+            return held
         if not token and self._second.ask:
             return Visitor(*await self._second.ask(request))
         if not token:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from runtime.contract import Address
+from runtime.workspace.lent import lent_folder
 from runtime.workspace.safe_fs import is_there, put, reading
 
 ARRIVING: Final = ".arriving"
@@ -40,9 +41,16 @@ class WorkspaceFolders:
         clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
         return self.root / f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
+    @property
+    def uid(self) -> int:
+        """The user as whom tools run."""
+        return os.geteuid() if self._uid is None or os.geteuid() != 0 else self._uid
+
     def folder(self, address: Address) -> Path:
         path = self.path(address)
         if path.name not in self._made or not _is_usable(path):
+            if lent := lent_folder(self.root, path.name):
+                return lent
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.mkdir(exist_ok=True, mode=0o700)
             if not _is_usable(path):

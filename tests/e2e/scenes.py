@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.fakes.openai import Json, Reply, ToolCall
+from bot.testing.openai.server import Json, Reply, ToolCall
 
 Asked = tuple[str, dict[str, Any]]
 Scene = Generator[list[Asked], list[str], None]

@@ -14,10 +14,10 @@ import pytest
 
 from bot.node.lock import control_of
 from bot.operator.client import connected
+from bot.testing.channel.driver import Driver
 from tests.e2e.house import ROOT, House, environment, open_house
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
 from tests.fakes import forked
-from tests.fakes.channel_driver import Driver
 from tests.fakes.serve import spawned
 from tests.faults.program import Program, living
 
@@ -97,7 +97,10 @@ async def answered(ada: Visitor) -> list[str] | None:
 async def test_what_a_platform_showed_since_the_backup_is_not_shown_again(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir(mode=0o711)
-    async with spawned("tests.fakes.channel", "--kind", "lookup", "--journal", str(tmp_path / "journal")) as (_, url):
+    async with spawned("bot.testing.channel.server", "--kind", "lookup", "--journal", str(tmp_path / "journal")) as (
+        _,
+        url,
+    ):
         driver, program = Driver(url), Program(data, "--fake", f"lookup={url}")
         with pytest.raises(RuntimeError, match="left with -9"):
             await a_life_that_is_lost(program, driver)

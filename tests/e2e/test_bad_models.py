@@ -58,7 +58,7 @@ class Talk:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def model() -> AsyncIterator[str]:
-    async with spawned("tests.fakes.openai") as (_, url):
+    async with spawned("bot.testing.openai.server") as (_, url):
         yield url
 
 

@@ -16,6 +16,8 @@ from aiohttp import web
 
 from bot.reference.tools import ALL_ON
 from bot.settings.settings import load
+from bot.testing.openai.server import OpenAI
+from bot.testing.serve import serving
 from bot.wiring.tools.known import known_tools
 from tests.e2e import every_tool
 from tests.e2e.browser import executable
@@ -25,10 +27,8 @@ from tests.e2e.scenes import Player, Scene, named, over
 from tests.e2e.visitor import Visitor, until, visiting
 from tests.fakes.git_server import GitServer, git
 from tests.fakes.media import MediaServer
-from tests.fakes.openai import OpenAI
 from tests.fakes.peer import FakePeer
 from tests.fakes.searching import SearchServices
-from tests.fakes.serve import serving
 
 pytestmark = [pytest.mark.xdist_group("e2e-tools"), pytest.mark.timeout(120)]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from tests.contract.adapters.rig import Place, Rig
 from tests.e2e.house import ROOT, open_house
 from tests.e2e.test_channel_nodes import answered, is_ready
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 from tests.unit.bot.doctor.test_channels import MAKERS, toml
 
 pytestmark = [pytest.mark.xdist_group("e2e-first"), pytest.mark.timeout(180)]

@@ -24,7 +24,7 @@ PASSPHRASE: Final = "open sesame"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def model() -> AsyncIterator[str]:
-    async with spawned("tests.fakes.openai") as (_, url):
+    async with spawned("bot.testing.openai.server") as (_, url):
         yield f"{url}/v1"
 
 

@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from tests.e2e.browser import Tab, tab_of
 from tests.e2e.house import House, open_house
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.browser,

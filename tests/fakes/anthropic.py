@@ -1,4 +1,4 @@
-"""A server that streams as Anthropic's messages API does, and answers as it is told: see `tests.fakes.openai`."""
+"""A server that streams as Anthropic's messages API does, and answers as it is told: see `bot.testing.openai.server`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.openai import Answers, Reply, cut_up
-from tests.fakes.serve import abort
+from bot.testing.openai.server import Answers, Reply, cut_up
+from bot.testing.serve import abort
 
 Json = dict[str, Any]
 

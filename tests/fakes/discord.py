@@ -26,13 +26,13 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.testing.serve import serve_until_told
 from tests.fakes.discord_faults import Faults
 from tests.fakes.discord_gateway import INVALID, MESSAGE_CONTENT, RECONNECT, Gateway
 from tests.fakes.discord_interactions import Interactions
 from tests.fakes.discord_people import People
 from tests.fakes.discord_rest import Rest
 from tests.fakes.discord_world import TOKEN, World
-from tests.fakes.serve import serve_until_told
 
 
 class Discord:

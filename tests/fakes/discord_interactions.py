@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from bot.testing.serve import abort
 from tests.fakes.discord_faults import Do, Fault, Faults, refusal
 from tests.fakes.discord_rules import (
     ACKNOWLEDGED,
@@ -22,7 +23,6 @@ from tests.fakes.discord_rules import (
     check_response,
 )
 from tests.fakes.discord_world import BOT, Record, World, shown
-from tests.fakes.serve import abort
 
 GOOD_FOR: Final = 15 * 60.0  # seconds
 SEES_ALL: Final = str((1 << 53) - 1)

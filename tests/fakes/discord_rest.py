@@ -11,6 +11,7 @@ from typing import Any, Final
 from aiohttp import BodyPartReader, web
 from aiohttp.typedefs import Handler
 
+from bot.testing.serve import abort
 from tests.fakes.discord_faults import Do, Fault, Faults, refusal
 from tests.fakes.discord_gateway import Gateway
 from tests.fakes.discord_interactions import Interactions
@@ -47,7 +48,6 @@ from tests.fakes.discord_world import (
     sent_at,
     shown,
 )
-from tests.fakes.serve import abort
 
 API: Final = "/api/v10"
 Apply = Callable[[], Post]

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from tests.fakes.channel_board import recorded
+from bot.testing.channel.board import recorded
 from tests.fakes.discord_rules import UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE
 
 Record = dict[str, Any]

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.serve import serve_until_told
+from bot.testing.serve import serve_until_told
 
 DIMS: Final = 256
 SAME: Final = (

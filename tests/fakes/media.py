@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.serve import serve_until_told
+from bot.testing.serve import serve_until_told
 
 SIZES: Final = ("1024x1024", "1536x1024", "1024x1536", "auto")
 """Of gpt-image-1. Source: platform.openai.com, "Create image", read 2026-11."""

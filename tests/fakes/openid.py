@@ -23,7 +23,7 @@ from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from tests.fakes.serve import serving
+from bot.testing.serve import serving
 
 OPENID_CLIENT: Final = "signalbox-page"
 API_AUDIENCE: Final = "signalbox-api"

@@ -30,7 +30,7 @@ from typing import Any, Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from tests.fakes.serve import abort, serve_until_told
+from bot.testing.serve import abort, serve_until_told
 from tests.fakes.slack_board import Board, Message
 from tests.fakes.slack_delivery import Delivery
 from tests.fakes.slack_faults import Do, Fault, Faults

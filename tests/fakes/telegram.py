@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.serve import abort, serve_until_told
+from bot.testing.serve import abort, serve_until_told
 from tests.fakes.telegram_faults import SENDS, Do, Fault, Faults
 from tests.fakes.telegram_methods import Methods, Upload
 from tests.fakes.telegram_people import People

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tests.fakes.channel_board import recorded
+from bot.testing.channel.board import recorded
 from tests.fakes.telegram_rules import Refusal, bad
 
 Raw = dict[str, Any]

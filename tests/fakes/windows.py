@@ -1,4 +1,4 @@
-"""Answers of a vendor whose model has a window, in its own words: for the servers of `tests.fakes.openai` and `anthropic`."""
+"""Answers of a vendor whose model has a window, in its own words: for the servers of `bot.testing.openai.server` and `anthropic`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bot.testing.openai.server import Reply
 from runtime.context.handoff import TASK as HANDOFF
 from runtime.context.summaries import TASK as SUMMARY
-from tests.fakes.openai import Reply
 
 Json = dict[str, Any]
 

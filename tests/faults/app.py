@@ -29,6 +29,8 @@ from bot.server.app import build
 from bot.server.process import serving
 from bot.settings.settings import Settings, load
 from bot.telemetry import logs
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.board import append
 from bot.wiring.engine import shell_of
 from bot.wiring.models.made import model_of
 from runtime.agent.duties import expiry
@@ -45,8 +47,6 @@ from runtime.contract import (
     ToolSpec,
 )
 from runtime.store.approvals import undos
-from tests.fakes.channel_adapter import FakeAdapter
-from tests.fakes.channel_board import append
 from tools.catalogue import first_tools
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ async def serve(
         tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )
     asked = asyncio.Event()
-    _heed_signals(asked)
+    _heed_signals(asked, settings.nodes.shutdown)
     async with serving(settings, make=make) as ready, asyncio.TaskGroup() as group:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from bot.testing.channel.board import append, recorded
 from runtime.contract import Model, ModelReply, ModelRequest, OnText
-from tests.fakes.channel_board import append, recorded
 from tests.faults.app import arguments, serve
 
 ASKED: Final = "asked"

@@ -14,8 +14,8 @@ from uuid import uuid4
 import aiohttp
 from yarl import URL
 
-from tests.fakes.channel_adapter import REPEAT_MARK
-from tests.fakes.channel_driver import Driver
+from bot.testing.channel.adapter import REPEAT_MARK
+from bot.testing.channel.driver import Driver
 from tests.faults.app import TOKEN
 from tests.faults.program import GLANCE, PATIENCE
 

@@ -16,14 +16,14 @@ import aiohttp
 from bot.node.lock import control_of
 from bot.operator.audit import verify
 from bot.operator.client import connected
+from bot.testing.channel.adapter import REPEAT_MARK
+from bot.testing.channel.board import recorded
+from bot.testing.channel.driver import Driver
 from runtime.audit.anchor import HeadFile
 from runtime.contract import Address
 from runtime.store.store import open_store
 from tests.contract.adapters.catalogue import RIGS
 from tests.contract.adapters.rig import Rig, Skill
-from tests.fakes.channel_adapter import REPEAT_MARK
-from tests.fakes.channel_board import recorded
-from tests.fakes.channel_driver import Driver
 from tests.fakes.serve import spawned
 from tests.faults.app import EFFECTS
 from tests.faults.checker import Evidence, Part
@@ -176,7 +176,7 @@ async def stage(
             side = RigSide(rig, stutter=stutter)
         else:
             journal = ("--kind", kind, "--journal", str(folder / "journal"))
-            _, url = await stack.enter_async_context(spawned("tests.fakes.channel", *journal))
+            _, url = await stack.enter_async_context(spawned("bot.testing.channel.server", *journal))
             program = Program(data, "--fake", f"{kind}={url}", *arguments, module=module)
             driver = Driver(url)
             side = FakeSide(driver, stutter=stutter)

@@ -20,7 +20,7 @@ from typing import Final
 import asyncpg
 import pytest
 
-from tests.fakes.channel_driver import Driver
+from bot.testing.channel.driver import Driver
 from tests.fakes.postgres import Postgres
 from tests.fakes.serve import spawned
 from tests.faults.program import until
@@ -144,7 +144,7 @@ async def stage(server: Postgres, folder: Path) -> AsyncIterator[Play]:
     database = await asyncpg.connect(url)
     try:
         async with (
-            spawned("tests.fakes.channel", "--kind", "lookup", "--journal", str(journal)) as (_, fake),
+            spawned("bot.testing.channel.server", "--kind", "lookup", "--journal", str(journal)) as (_, fake),
             nodes(folder, url, fake, "--think", THINK) as both,
         ):
             for node in both:

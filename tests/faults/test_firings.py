@@ -22,6 +22,7 @@ from typing import Final
 import asyncpg
 import pytest
 
+from bot.testing.channel.board import on_screen
 from runtime.calendar import At, Every, Planned, Unit, written
 from runtime.contract import (
     Address,
@@ -36,7 +37,6 @@ from runtime.contract import (
 )
 from runtime.domain.ids import new_id
 from runtime.store.store import open_store
-from tests.fakes.channel_board import on_screen
 from tests.fakes.postgres import Postgres
 from tests.fakes.serve import spawned
 from tests.faults.program import Program, until
@@ -170,7 +170,7 @@ async def play(plan: Plan, server: Postgres, folder: Path) -> None:
     database = await asyncpg.connect(url)
     try:
         async with (
-            spawned("tests.fakes.channel", "--kind", "lookup", "--journal", str(journal)) as (_, fake),
+            spawned("bot.testing.channel.server", "--kind", "lookup", "--journal", str(journal)) as (_, fake),
             nodes(folder, url, fake) as at_work,
         ):
             await killed_in_turn(at_work, plan, database)

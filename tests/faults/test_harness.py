@@ -15,9 +15,10 @@ from typing import Any, Final
 import pytest
 
 from bot.node.lock import control_of
+from bot.testing.openai.server import Json, OpenAI, Reply, ToolCall, shown
+from bot.testing.serve import serving
 from tests.fakes.git_server import git
-from tests.fakes.openai import Json, OpenAI, Reply, ToolCall, shown
-from tests.fakes.serve import ROOT, serving
+from tests.fakes.serve import ROOT
 
 SETTINGS: Final = """\
 [model]

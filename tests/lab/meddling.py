@@ -11,7 +11,7 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import web
 
-from tests.fakes.serve import serving
+from bot.testing.serve import serving
 
 Event = dict[str, Any]
 Meddle = Callable[[list[Event]], list[Event]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ AT_ONCE: Final = int(2_000 * SHARE)
 BACKLOG: Final = int(10_000 * SHARE)
 LONG: Final = int(20_000 * SHARE)
 ROOMS: Final = 100
+TOKEN: Final = re.compile(r"tok\d+")
 PEOPLE: Final = 50
 """So many write at a time."""
 SLOWEST: Final = 5.0  # messages a second, on a machine that does much else
@@ -71,16 +73,16 @@ async def said(on: Lab, places: Sequence[Place], count: int) -> None:
 
 
 async def all_shown(on: Lab, places: Sequence[Place], seconds: float) -> None:
-    """Until each room shows as many answers as were asked for there."""
-    wanted: dict[str, int] = defaultdict(int)
+    """Until each line is answered in its room; what is said while a run waits there joins it, and one answer is for both."""
+    wanted: dict[str, set[str]] = defaultdict(set)
     for line in on._said:
-        wanted[line["room"]] += 1
+        wanted[line["room"]].add(line["token"])
     left = [place for place in places if wanted[str(place)]]
 
     async def look() -> bool | None:
         while left:
-            shown = sum("tok" in message.text for message in await on.rig.visible(left[-1]))
-            if shown < wanted[str(left[-1])]:
+            shown = {token for message in await on.rig.visible(left[-1]) for token in TOKEN.findall(message.text)}
+            if not wanted[str(left[-1])] <= shown:
                 await asyncio.sleep(0.5)
                 return None
             left.pop()

@@ -249,10 +249,10 @@ async def outage(trial: Trial, how: str) -> Figures:
     rooms, nodes = trial.rooms(), trial.on.nodes
     lines = [*await trial.in_flight(rooms[:2])]
     await asyncio.sleep(trial.chance.uniform(0, 0.5))
+    for node in nodes:  # it is there before the server is gone for good
+        trial.watch.fault(node, "slow" if how == "lose" else "file" if how == "unlink" else "store")
     undo = await _away(trial, how)
     began = time.monotonic()
-    for node in nodes:
-        trial.watch.fault(node, "slow" if how == "lose" else "file" if how == "unlink" else "store")
     lines.append(await trial.watch.write(rooms[2], "outage", IN_FLIGHT_WITHIN))
     if how != "lose":
         await asyncio.gather(*(node.until_not_ready(NOT_READY_WITHIN) for node in nodes))

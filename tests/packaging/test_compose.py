@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from bot.cli.run import LEAVE_WITHIN
+from bot.settings.sections.operating import Nodes
 from bot.settings.settings import Settings
 from bot.settings.sources import names_of, variable_of
 from tests.fakes.postgres import Postgres
@@ -81,7 +81,7 @@ def test_it_waits_for_the_database_and_is_given_the_time_to_drain(
 ) -> None:
     assert ours["depends_on"] == {"postgres": {"condition": "service_healthy"}}
     assert compose["services"]["postgres"]["healthcheck"]["test"][:2] == ["CMD", "pg_isready"]
-    assert span(ours["stop_grace_period"]) > LEAVE_WITHIN
+    assert span(ours["stop_grace_period"]) > Nodes().shutdown
     assert ours["init"] is True
 
 

@@ -15,6 +15,7 @@ from tests.packages import packages, project
 from tests.packaging.conftest import Installed
 from tests.packaging.environment import ROOT, bare, run
 from tests.packaging.service import serving, status
+from tests.unit.test_docs import blocks
 
 pytestmark = [pytest.mark.xdist_group("packaging"), pytest.mark.timeout(180)]
 
@@ -100,3 +101,17 @@ def test_it_runs_answers_and_leaves_in_a_folder_of_its_own(installed: Installed,
         assert answered.returncode == 0, answered.stderr
         assert "The folder is empty." in answered.stdout
         assert service.leave() == 0
+
+
+FIRST_TEST = "import asyncio, pathlib, test_first; asyncio.run(test_first.test_it_answers(pathlib.Path('kept')))"
+
+
+@pytest.mark.soak
+def test_the_first_test_of_the_cookbook_passes_where_nothing_else_is_installed(
+    installed: Installed, tmp_path: Path
+) -> None:
+    (block,) = (one for one in blocks(ROOT / "docs" / "cookbook.md") if "wheel" in one.marks)
+    (tmp_path / "test_first.py").write_text(block.text, encoding="utf-8")
+    (tmp_path / "kept").mkdir()
+    told = run(installed.python, "-c", FIRST_TEST, folder=tmp_path)
+    assert told.returncode == 0, told.stdout + told.stderr

@@ -16,6 +16,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import text
 
+from bot.testing.clocks import HandClock
 from runtime.contract import (
     AdapterContext,
     Address,
@@ -42,7 +43,7 @@ from runtime.domain.routing import RoomRules
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
 from tests.contract.adapters.stage import FakePlaces, FakeSink, at_work
-from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage, fake_tool
+from tests.contract.runtime.stage import FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.security.presses import BLOCKED, DEMOTED, HERE, PEOPLE, REMOVED, THERE, Press, Rule
 from tests.security.wires.page import WebWire, token_of

@@ -53,13 +53,14 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("add_trigger", "keep_triggers_of_file"),
         *("note_reaction", "sink_failed"),
         "mark_room",
+        "import_conversation",
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
 
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("make_token", "revoke_token", "note_use", "note_exposed"),
+        *("make_token", "revoke_token", "note_use", "note_exposed", "keep_bounds"),
         *("keep_session", "drop_session", "note_turned_away", "end_session"),
         *("make_invitation", "revoke_invitation", "turn_away", "keep_languages"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
@@ -158,6 +159,14 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/own/data.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/operator/system/guard.py": (frozenset({"note_fact"}), "three numbers: none"),
+    "bot/operator/conversations/copies.py": (
+        frozenset({"import_conversation", "mark_room"}),
+        "a file's texts, cleaned in `_cleaned`",
+    ),
+    "bot/migration/applying.py": (
+        frozenset({"add_person", "keep_given", "rename"}),
+        "memories and names of another bot, cleaned in `cleaned`; the name of a folder",
+    ),
     "bot/operator/people.py": (frozenset({"add_person", "let_in", "pair", "rename"}), OPERATOR),
     "bot/http/joining.py": (
         frozenset({"join_by"}),
@@ -202,6 +211,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "bot/sdk/program.py": (
+        frozenset({"add_person"}),
+        "the name of a program, of few letters, as its author wrote it: none",
+    ),
     "runtime/agent/delegation/hand_overs.py": (frozenset({"hand_conversation"}), "words are cleaned in HandOvers"),
     "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),

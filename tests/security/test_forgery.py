@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
+from bot.testing.clocks import HandClock
 from runtime.contract import Choice, Outcome, Role
 from runtime.store.store import open_store
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.fakes.postgres import Postgres
 from tests.security.house import House, Made, house

@@ -21,13 +21,13 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
+from bot.testing.channel.adapter import FakeAdapter
 from runtime.agent import loop
 from runtime.context import builder
 from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.operations.history import HistoryStore
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Driver, Op
-from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults
 from tests.soak.clerk import Clerk
 from tests.soak.deeds import deeds
@@ -97,7 +97,7 @@ async def serve(given: argparse.Namespace) -> None:
     setattr(builder, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
     setattr(loop, "Condenser", Renewing)  # noqa: B010 - begins conversations anew more often than any window would
     asked = asyncio.Event()
-    _heed_signals(asked)
+    _heed_signals(asked, settings.nodes.shutdown)
     async with serving(settings, make=make) as ready:
         sys.stdout.write(f"{ready.control.url}\n")
         sys.stdout.flush()

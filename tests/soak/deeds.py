@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from bot.testing.channel.board import append
 from runtime.contract import Effect, Flow, Json, Reads, Tool, ToolContext, ToolSpec
-from tests.fakes.channel_board import append
 from tests.soak.plan import Want
 from tools.asking import ASK_PERSON
 

@@ -12,8 +12,8 @@ from itertools import count
 from random import Random
 from typing import Final
 
+from bot.testing.channel.faults import Do
 from runtime.contract import Busy
-from tests.fakes.channel_faults import Do
 from tests.faults.points import BY_RULES as RULE_POINTS
 from tests.faults.points import CONDENSED, FELL_BACK, HANDED_ON, HANDED_OVER, POINTS, RESERVED
 

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import REPEAT_MARK
-from tests.fakes.channel_board import Board, Record
-from tests.fakes.channel_driver import Driver
-from tests.fakes.serve import serving
+from bot.testing.channel.adapter import REPEAT_MARK
+from bot.testing.channel.board import Board, Record
+from bot.testing.channel.driver import Driver
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.serve import serving
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.fakes.channel_faults import Do
+from bot.testing.channel.faults import Do
 from tests.fakes.postgres import Postgres
 from tests.soak.episode import BrokenPromise, Episode, Scene
 from tests.soak.plan import (

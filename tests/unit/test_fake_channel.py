@@ -14,6 +14,12 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.testing.channel.adapter import LIMIT, FakeAdapter, split
+from bot.testing.channel.board import Board, Body, on_screen
+from bot.testing.channel.driver import Driver
+from bot.testing.channel.faults import Do
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.serve import serving
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -39,12 +45,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.errors import Rejected, Retryable, StoreError, Uncertain
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import LIMIT, FakeAdapter, split
-from tests.fakes.channel_board import Board, Body, on_screen
-from tests.fakes.channel_driver import Driver
-from tests.fakes.channel_faults import Do
-from tests.fakes.serve import serving, spawned
+from tests.fakes.serve import spawned
 
 ROOM = Address("fake", "fake-bot", "r1")
 ATTEMPT = Attempt(1, datetime(2026, 1, 1, tzinfo=UTC))
@@ -456,7 +457,7 @@ def test_a_torn_last_line_is_no_message(tmp_path: Path) -> None:
 async def test_what_was_shown_survives_a_kill_of_the_platform(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     arguments = ("--kind", "key", "--journal", str(journal))
-    async with spawned("tests.fakes.channel", *arguments) as (process, url):
+    async with spawned("bot.testing.channel.server", *arguments) as (process, url):
         adapter = FakeAdapter(base_url=url, kind="key")
         receipt = await adapter.show(part(adapter))
         await Driver(url).say("hi")
@@ -465,7 +466,7 @@ async def test_what_was_shown_survives_a_kill_of_the_platform(tmp_path: Path) ->
         with pytest.raises(Retryable):
             await adapter.show(part(adapter))
     assert [post.body.text for post in on_screen(journal)] == ["hello"]
-    async with spawned("tests.fakes.channel", *arguments) as (_, url):
+    async with spawned("bot.testing.channel.server", *arguments) as (_, url):
         assert await FakeAdapter(base_url=url, kind="key").show(part(adapter)) == receipt
         async with aiohttp.ClientSession() as http, http.get(f"{url}/events?wait=0") as response:
             assert [event["text"] for event in (await response.json())["events"]] == ["hi"]

@@ -98,10 +98,11 @@ class Gap:
 
         `told` are the places of a shard. The gateway does not tell archived threads, which are added where their channel
         is told, nor conversations with one person, which `with_others` adds. The newest message that it tells of a place
-        may be none at all, or older than what was taken in there: that proves nothing, and the place is read.
+        may be none at all, or no newer than what was taken in there: that proves nothing, and the place is read, unless
+        this process heard that message itself.
         """
         floor, since = self._first_at(self._given.now() - OLDEST), self._since(stored.last)
-        marks = self._marks(stored.seen)
+        marks, lived = self._marks(stored.seen), self._lived()
         self._seen = set(marks)
         here = {place.id for place in told}
         within = {one.address.thread: one.address.room for one in stored.seen if one.address.thread}
@@ -115,17 +116,21 @@ class Gap:
             mark = marks.get(place.id, since)
             if last > max(mark, floor):
                 missed[place.id] = max(mark, floor)
-            elif last >= mark:
+            elif last > mark or (last == mark and place.id in lived):
                 missed.pop(place.id, None)
         return missed
 
     def _marks(self, seen: Iterable[Seen]) -> dict[str, int]:
         """The newest message of each channel that was taken in, or told while we lived."""
-        marks = dict(self._newest if self._before is None else self._before)
+        marks = dict(self._lived())
         for one in seen:
             for channel in channels_of(one):
                 marks[channel] = max(marks.get(channel, 0), mark_of(one))
         return marks
+
+    def _lived(self) -> Mapping[str, int]:
+        """The newest message that the gateway told of in each channel before the gap, while this process lived."""
+        return self._newest if self._before is None else self._before
 
     def _since(self, last: datetime | None) -> int:
         """For channels in which nothing was taken in: when anything last was; before anything was, this start."""

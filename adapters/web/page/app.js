@@ -438,6 +438,7 @@ class Page {
     const called = [h("strong", {}, name), role !== name && h("span", {}, words.roles[role] ?? role)];
     const toDo = [
       ...words.otherLanguages.map(([other, label]) => ({ label, lang: other, act: () => choose(other) })),
+      mayOperate && { label: words.importFile, act: () => this.#import() },
       { label: words.myData, act: () => location.assign("/me") },
       signsOut && { label: words.signOut, act: () => this.#signOut() },
     ].filter(Boolean);
@@ -473,6 +474,20 @@ class Page {
   async #menu(opener, items) {
     const { openMenu } = await part("menu");
     openMenu(opener, items);
+  }
+
+  /** Have a conversation's file chosen, and open what it becomes. */
+  async #import() {
+    const { chosenConversation } = await part("importing");
+    try {
+      const made = await chosenConversation();
+      if (!made) return;
+      await this.rooms.load(this.#room);
+      location.assign(made.place);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#notify(error.message);
+    }
   }
 
   async #signOut() {

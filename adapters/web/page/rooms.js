@@ -150,6 +150,8 @@ export class Rooms {
       { label: words.rename, act: () => this.#rename(room) },
       room.pinned ? does(words.unpin, { pinned: false }) : does(words.pin, { pinned: true }),
       room.archived ? does(words.unarchive, { archived: false }) : does(words.archive, { archived: true }),
+      { label: words.downloadText, act: () => download(`/api/v1/rooms/${room.id}/copy?format=markdown`) },
+      { label: words.downloadFile, act: () => download(`/api/v1/rooms/${room.id}/copy?format=json`) },
       this.#mayWrite && { label: words.deleteRoom, act: () => this.#delete(room) },
     ].filter(Boolean));
   }
@@ -201,6 +203,11 @@ export class Rooms {
     const title = await asked(words.nameOf, room.title);
     if (title !== null) await this.#mark(room, { title });
   }
+}
+
+/** The server names the file. */
+function download(address) {
+  h("a", { href: address, download: "" }).click();
 }
 
 /** By day, those that are pinned first, and those that were put away behind a fold. */

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from adapters.web import render
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
+from bot.operator.agents import NO_AGENT
 from bot.operator.approvals.questions import approval_view
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
@@ -22,7 +24,7 @@ from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.http import bodies
 from runtime.http.errors import Refusal
-from runtime.text.words import marked
+from runtime.text.words import marked, say
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
@@ -33,10 +35,12 @@ GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring 
 class RoomsApi(PartialApi):
     """Rooms of the web channel, as a page reads and writes them."""
 
-    async def say(self, room: str, text: str, id: str) -> View:
-        """Say `text` in a room of the web channel; the same `id` again is the same message."""
+    async def say(self, room: str, text: str, id: str, agent: str = "") -> View:
+        """Say `text` in a room of the web channel, to one agent if it is named; the same `id` again is the same message."""
         words, _ = bodies.said({"text": text})
-        signal = self._signal(self._room(room), Said(words), id)
+        if agent and agent not in (names := [row["name"] for row in self._context.agents()]):
+            raise Refusal(404, say(NO_AGENT, name=agent, names=", ".join(names)))
+        signal = replace(self._signal(self._room(room), Said(words), id), agent=agent)
         verdict = await self._context.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
             raise Refusal(403, verdict.notice or marked("This message was refused."))
@@ -69,6 +73,7 @@ class RoomsApi(PartialApi):
             named=self._context.named,
             called=self._context.called,
             run_state=work.run,
+            run_id=work.run_id,
         )
         return {**view, "version": _digest(view)}
 
@@ -88,13 +93,15 @@ def room_view(
     busy: bool,
     approvals: Sequence[Approval],
     run_state: str | None,
+    run_id: str = "",
     named: Named,
     called: Named,
 ) -> View:
-    """A conversation. `run` is the state of its newest run; `approvals` are the questions that wait in it."""
+    """A conversation. `run` is the state of its newest run, `run_id` that one; `approvals` are the questions that wait in it."""
     return {
         "entries": [render.entry(entry) for entry in entries],
         "busy": busy,
         "approvals": [approval_view(row, named, called) for row in approvals],
         "run": run_state,
+        "run_id": run_id,
     }

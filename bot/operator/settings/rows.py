@@ -17,6 +17,7 @@ from bot.settings.editing.diffs import PRIVATE
 from bot.settings.editing.edits import source_against
 from bot.settings.editing.fields import FieldKind, SettingField, all_fields, tables
 from bot.settings.editing.values import path_of, shown_toml
+from bot.settings.given.flags import FLAG
 from bot.settings.secrets import ADDRESSES, UNRESOLVED, without_password
 from bot.settings.settings import PREFIX, Settings
 from bot.settings.sources import source_of, variable_of
@@ -146,7 +147,7 @@ class SettingRows:
         is_left_out = "[" in name and source == file and name not in self._lines
         if not source or source == "default" or is_left_out:
             return Origin("default", say("default"))
-        if source == "flag":
+        if source == FLAG:
             return Origin("command line", say("the command line"))
         if source == file:
             line = self._line(name)

@@ -23,7 +23,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
 from bot.settings.settings import Settings
 from bot.telemetry.logs import set_level
-from bot.wiring.access import gate_of
+from bot.wiring.access import Invites, gate_of
 from bot.wiring.agents import budget_rules_of, digest_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.forms import Forms
@@ -48,6 +48,7 @@ from runtime.contract import (
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
+from runtime.http.authentication import Authenticator
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -68,6 +69,7 @@ class AccountsPhase:
     ratings: Ratings
     links: Links
     auth: AuthLayer
+    page: Authenticator
     is_destination: Callable[[Address], bool]
 
 
@@ -94,10 +96,10 @@ def accounts_phase(
     def rights() -> Rights:
         return live.gate().rights
 
-    forms = Forms(base.store, rights)
-    ratings = Ratings(base.store.feedback)
+    ratings, invites = Ratings(base.store.feedback), Invites(base.store.people)
     links, auth = _auth(base, web_identity, rights)
-    context = replace(base.context(forms.open, ratings), links=links, **_inbox(base, rights))
+    forms = Forms(base.store, rights)
+    context = replace(base.context(forms.open, ratings), links=links, may_invite=invites, **_inbox(base, rights))
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -105,6 +107,7 @@ def accounts_phase(
     gate = partial(gate_of, trouble=partial(_trouble_at, accounts))
     known = with_identities(base.settings, also_stored(accounts, before))
     live = Live(rules_of(known, gate), named.now, place_in(accounts, rooms.of))
+    invites.gate = live.gate
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
     reload = _reload(base, accounts, live, gate, before, triggers)
     return AccountsPhase(
@@ -119,6 +122,7 @@ def accounts_phase(
         ratings=ratings,
         links=links,
         auth=auth,
+        page=page.authenticator,
         is_destination=is_destination,
     )
 

@@ -91,6 +91,7 @@ def duties_of(
     yield from _browser_telling(base, at)
     if engine.interceptors:
         yield from engine.interceptors.duties()
+    yield engine.executors.run
     yield partial(http.statuses.run, partial(_alert, at, _alerts(base, at, engine)))
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -34,6 +34,7 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.mcp import AtWork
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
+from bot.wiring.models.executors import Executors
 from bot.wiring.models.media import media_of
 from bot.wiring.safety.bound import bound_secrets_of
 from bot.wiring.safety.guard import GuardBook, door_of
@@ -41,6 +42,7 @@ from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from bot.wiring.skills.parts import SkillParts, skills_of
 from bot.wiring.skills.telling import SkillCommands
+from bot.wiring.tools.canned import canned_of
 from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.peers import asked_peers_of, own_call_of, tools_of_peers
 from runtime.agent.delegation.children import ChildRuns
@@ -67,7 +69,7 @@ from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
-from runtime.domain.agents.manifest import MAIN
+from runtime.domain.agents.manifest import MAIN, Manifest
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -121,6 +123,7 @@ class EnginePhase:
     skills: SkillParts
     meaning: NearRows
     interceptors: InterceptorParts | None
+    executors: Executors
     sink: Sink
 
 
@@ -141,7 +144,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills, reporters, interceptors = _skills(base, at, toolkit), _reporters(base, at), _interceptors(base, at, door)
     _clean_words_of_base(base, door)
-    agents = _agents(base, at, guarded_model, toolkit, reporters, interceptors)
+    agents, executors = _agents(base, at, guarded_model, toolkit, reporters, interceptors, door)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = own_call_of(base.settings, base.store.peer_tasks, toolkit.toolbox.next_call)
@@ -149,8 +152,6 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
-    previews = Previews(agents, loop.surroundings, loop.condenser)
-    at.live.measures(previews.measured, _skill_commands(at, skills, door))
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,
@@ -166,14 +167,22 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop, memory),
         renewal=renewal_of(memory, base.store, agents, lambda: door) if memory else None,
-        previews=previews,
+        previews=_previews(at, agents, loop, skills, door),
         guard_book=book,
         door=door,
         skills=skills,
         meaning=meaning,
         interceptors=interceptors,
+        executors=executors,
         sink=base.instruments.sink(reception.sink),
     )
+
+
+def _previews(at: AccountsPhase, agents: Agents, loop: AgentLoop, skills: SkillParts, door: Door) -> Previews:
+    """Previews of requests, by which `/context` measures too."""
+    previews = Previews(agents, loop.surroundings, loop.condenser)
+    at.live.measures(previews.measured, _skill_commands(at, skills, door))
+    return previews
 
 
 def _skill_commands(at: AccountsPhase, skills: SkillParts, door: Door) -> SkillCommands:
@@ -341,6 +350,7 @@ def _toolkit(
     more: Mapping[str, Tool],
     door: Door,
 ) -> Toolkit:
+    canned = canned_of(base.settings)
     toolkit = toolkit_of(
         base.settings,
         at.lookup,
@@ -355,7 +365,7 @@ def _toolkit(
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
-        wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
+        wrap=lambda tools: base.instruments.tools(canned(guarded(tools, door))),
         instead=instead,
         space=base.space,
         more=more,
@@ -462,8 +472,10 @@ def _agents(
     toolkit: Toolkit,
     reporters: LateReporters,
     interceptors: InterceptorParts | None,
-) -> Agents:
-    """The agents of the settings, made anew whenever a reload brings others."""
+    door: Door,
+) -> tuple[Agents, Executors]:
+    """The agents of the settings, made anew whenever a reload brings others, and the programs that work in some."""
+    executors = Executors(base.settings, lambda model: GuardedModel(base.instruments.model(model), door))
     maker = AgentMaker(
         prompt=at.live.prompt_of,
         model=model,
@@ -472,10 +484,16 @@ def _agents(
         limits=limits_of(base.settings),
         sprints=reporters.sprints,
         intercepting=interceptors.of_agent if interceptors else nobody_intercepts,
+        executor=executors.model,
     )
     agents = Agents(*maker.made(at.live.rules.agents))
-    at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))
-    return agents
+
+    def renew(manifests: Mapping[str, Manifest]) -> None:
+        agents.renew(*maker.made(manifests))
+        executors.renewed(manifests)
+
+    at.live.renews(renew)
+    return agents, executors
 
 
 def _loop(

@@ -60,7 +60,8 @@ DRAINING: Final = "An operator asked this process to leave: it takes nothing mor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpPhase:
-    """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
+    """The site and what it tells of. `control_token` opens the operators' API to commands on this machine, and `operators` is
+    what that API and programs inside this process work on."""
 
     site: web.Application
     webhooks: Webhooks | None
@@ -68,6 +69,7 @@ class HttpPhase:
     statuses: AccountStatuses
     control_token: str
     forgetter: Forgetter
+    operators: OperatorContext
 
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
@@ -77,6 +79,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     operators = replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter)
+    at.page.holder = Entrance(operators).speaks_for
     site = site_of(
         at.accounts,
         operators,
@@ -94,6 +97,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         statuses=statuses,
         control_token=token,
         forgetter=forgetter,
+        operators=operators,
     )
 
 

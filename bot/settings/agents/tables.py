@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.agents.executors import AnswersFile, ProgramTable
 from bot.settings.sections.prompts import PromptFile, PromptText
 from runtime.contract import Effect
 from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
+from runtime.domain.agents.executors import Executor, ExecutorKind
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.settings.types import Number, Section, Text, Whole
 
 AGENT_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-EXECUTOR: Final = "model"
 RoleWord = Literal["viewer", "user", "operator", "owner"]
 
 
@@ -28,17 +29,6 @@ def _mention(word: str) -> str:
     if word.startswith("@") or any(mark.isspace() for mark in word):
         raise ValueError('one word without "@", such as "ops"')
     return word
-
-
-def _only(value: str) -> BeforeValidator:
-    """The one value that there is so far."""
-
-    def check(given: Any) -> Any:
-        if given != value:
-            raise ValueError(f'"{value}", the only one in this version')
-        return given
-
-    return BeforeValidator(check)
 
 
 class AgentTable(Section):
@@ -112,9 +102,13 @@ class AgentTable(Section):
         default="single",
         description='How it works on tasks: "single", one loop of model and tools, or "generator_evaluator", in [sprints](goals.md#sprints) that another model judges.',
     )
-    executor: Annotated[str, _only(EXECUTOR)] = Field(
-        default=EXECUTOR, description='Which program works: "model", the language model.'
+    executor: Literal["model", "subprocess", "stub"] = Field(
+        default="model",
+        description='What works in it: "model", the language model; "subprocess", a program of yours; "stub", a file of answers. '
+        "See [executors.md](executors.md).",
     )
+    program: ProgramTable = Field(default_factory=ProgramTable, description="Program of the executor.")
+    answers: AnswersFile | None = Field(default=None, description='The file of answers that `executor = "stub"` gives.')
 
     @model_validator(mode="after")
     def _one_prompt(self) -> Self:
@@ -151,4 +145,19 @@ class AgentTable(Section):
             children=self.children,
             depth=self.depth,
             harness=self.harness,
+            executor=self._executor,
+        )
+
+    @property
+    def _executor(self) -> Executor:
+        program = self.program
+        return Executor(
+            kind=ExecutorKind(self.executor),
+            command=program.command,
+            answers=self.answers,
+            processes=program.processes,
+            timeout=program.timeout,
+            network=program.network,
+            sandboxed=program.sandbox != "external",
+            env=program.env,
         )

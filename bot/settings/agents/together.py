@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
+from bot.settings.agents.executors import executor_faults
 from bot.settings.agents.tables import AgentTable
 from bot.settings.faults import nearest
 from bot.settings.tools.folder import declared
@@ -26,14 +27,16 @@ Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 OF_MAIN: Final = {"prompt": "run.prompt_file", "prompt_file": "run.prompt_file", "model": "model.name"}
 """Settings that the main agent has elsewhere."""
+FILES: Final = ("prompt_file", "answers")
 CONDITIONS: Final = ("rooms", "people", "accounts", "channels", "roles")
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An agent as the settings give it. `has_prompt`: it names words or a file of its own."""
+    """An agent as the settings give it, and its table as it is written. `has_prompt`: it names words or a file of its own."""
 
     place: str
+    raw: Mapping[str, Any]
     table: AgentTable
     has_prompt: bool
     file: str
@@ -63,6 +66,7 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
             *_models(given, layers),
             *_tools(given, known),
             *_delegates(given, by_name),
+            *executor_faults(given.raw),
         ):
             yield f"{given.place}.{setting}", f"{fault}{given.beside}"
     yield from _words(agents)
@@ -75,9 +79,9 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
 def _given(layers: Layers, place: str, table: Mapping[str, Any]) -> Given | None:
     """The agent of a table without its settings that are wrong by themselves; None where there is nothing else.
 
-    The file of its prompt is looked at with the setting.
+    Files that it names are looked at with their settings.
     """
-    left = {name: value for name, value in table.items() if name != "prompt_file"}
+    left = {name: value for name, value in table.items() if name not in FILES}
     while True:
         try:
             checked = AgentTable.model_validate(left)
@@ -88,7 +92,7 @@ def _given(layers: Layers, place: str, table: Mapping[str, Any]) -> Given | None
             left = {name: value for name, value in left.items() if name not in wrong}
         else:
             has_prompt = bool(str(table.get("prompt") or "").strip() or table.get("prompt_file"))
-            return Given(place, checked, has_prompt, layers.source(place))
+            return Given(place, table, checked, has_prompt, layers.source(place))
 
 
 def tools_known(layers: Layers) -> dict[str, Effect]:
@@ -109,7 +113,7 @@ def _prompts(given: Given) -> Iterator[Fault]:
             if setting in given.table.model_fields_set or (setting == "prompt_file" and given.has_prompt):
                 yield setting, f"is set for the main agent by {elsewhere}; move it there"
                 return
-    elif not given.has_prompt:
+    elif not given.has_prompt and given.table.executor == "model":
         yield "prompt", 'is missing; add prompt = "You are …", or prompt_file = "prompts/ops.md"'
 
 

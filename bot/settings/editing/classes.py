@@ -122,6 +122,8 @@ ONLY_SHOWN: Final[Mapping[str, Why]] = {
     "agents[].depth": Why.CAPABILITY,
     "agents[].harness": Why.CAPABILITY,
     "agents[].executor": Why.PROGRAM,
+    "agents[].program.": Why.PROGRAM,
+    "agents[].answers": Why.PROGRAM,
     "auth.": Why.DOOR,
     "accounts[].": Why.KEY,
     "rooms[].prompt_file": Why.PLACE,

@@ -16,6 +16,7 @@ from bot.settings.editing.classes import ORDERED, REPEATED, is_editable, why_sho
 from bot.settings.editing.documents import Add, Change, Move, Put, Remove
 from bot.settings.editing.fields import SettingField, all_fields
 from bot.settings.editing.values import SETTING_NAME, BadValue, path_of, value_of
+from bot.settings.given.flags import FLAG
 from bot.settings.settings import Settings
 from bot.settings.sources import value_at
 from runtime.text.words import marked, say
@@ -89,7 +90,7 @@ def source_against(name: str, settings: Settings) -> str:
     source = settings.source(name)
     if source in ("default", str(settings.file), "") or (settings.file and source == settings.file.name):
         return ""
-    if source == "flag":
+    if source == FLAG:
         return say(OVERRIDDEN_BY_FLAG)
     if source.startswith("SIGNALBOX_"):
         return say(OVERRIDDEN, variable=source)

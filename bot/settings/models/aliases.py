@@ -109,7 +109,11 @@ def _no_vendor(model: str, api_base: object, stands_for: Mapping[str, Any]) -> s
 
     fault = fault_of(model, api_base if isinstance(api_base, str) else "")
     near = nearest(model, stands_for)
-    return "" if fault is None else f'"{model}" names no model; did you mean {near}?' if near else fault
+    if fault is None:
+        return ""
+    if near:
+        return f'"{model}" names no model; did you mean {near}?'
+    return f"{fault}; [[models]] has {', '.join(stands_for)}" if stands_for else fault
 
 
 def _fix(name: str, stands_for: Mapping[str, Any]) -> str:

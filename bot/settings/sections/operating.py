@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from runtime.contract import Address
 from runtime.settings.types import Number, Proof, Secret, Section, Switch, Text, Whole, is_http_address
+
+CLOSING_SECONDS: Final = 3.5
+"""Time of a shutdown for all that follows the drain: to give back what the process holds, and to close."""
+DRAIN_SHARE: Final = 0.6
 
 
 def _room(address: str) -> str:
@@ -105,10 +109,26 @@ class Nodes(Section):
     lease_seconds: Number = Field(
         default=5, ge=0.2, le=300, description="A process that gives no sign for this long counts as dead."
     )
+    shutdown_seconds: Number = Field(
+        default=9.5,
+        ge=1,
+        le=3600,
+        description="Longest time from a signal to stop to the end of the process. All but its last 3.5 seconds is for runs and messages to come to a good place.",
+    )
 
     @property
     def lease(self) -> timedelta:
         return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def shutdown(self) -> timedelta:
+        return timedelta(seconds=self.shutdown_seconds)
+
+    @property
+    def drain(self) -> timedelta:
+        """Time for runs and couriers within `shutdown`; of a short one its share."""
+        usual = self.shutdown_seconds - CLOSING_SECONDS
+        return timedelta(seconds=max(usual, self.shutdown_seconds * DRAIN_SHARE))
 
     @property
     def patience(self) -> timedelta:

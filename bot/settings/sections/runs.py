@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
+from bot.settings.agents.executors import CannedFile
 from bot.settings.sections.prompts import PROMPTS, PromptFile
 from bot.settings.tools.browser import BrowserSection
 from bot.settings.tools.builds import BuildsSection
@@ -139,6 +141,10 @@ class Tools(Section):
         description="true: the files of `folder` run inside Signalbox, with all that it may do. Default: each runs in a sandbox, "
         "without network.",
     )
+    mock: CannedFile | None = Field(
+        default=None,
+        description="File of canned results: tools give these and do nothing, to try a policy or a workflow. See [executors.md](executors.md#canned-results).",
+    )
 
 
 class Files(Section):
@@ -156,9 +162,23 @@ class Files(Section):
         le=1 << 30,
         description="Most space for the files one person sends, in all rooms together: uploads on the page and files from chat platforms.",
     )
+    lent: tuple[Place, ...] = Field(
+        default=(),
+        description="Folders below which `signalbox ask --workspace` may work. Default: the home folder of the user that runs Signalbox. Never in hidden folders, nor where Signalbox keeps its own.",
+    )
     free_mib: Whole = Field(
         default=256,
         ge=0,
         le=1 << 30,
         description="Disk space to keep free. With less, uploads and commands are refused everywhere. 0: no minimum.",
     )
+
+    @property
+    def lendable(self) -> tuple[Path, ...]:
+        """Folders below which conversations may work in a folder of somebody's own."""
+        if self.lent:
+            return self.lent
+        try:
+            return (Path.home(),)
+        except RuntimeError:  # this user has none
+            return ()

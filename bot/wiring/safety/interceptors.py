@@ -92,7 +92,7 @@ def judge_of(settings: Settings, table: InterceptorTable) -> Judge:
 def _program(settings: Settings, table: InterceptorTable) -> Program:
     """It sees the machine as an MCP server does: none of what is ours, and without `network` nobody else."""
     return Program(
-        command=tuple(_beside(settings, word) for word in table.command),
+        command=tuple(beside_settings(settings, word) for word in table.command),
         folder=settings.data_dir / INTERCEPTORS_FOLDER / table.name,
         env={"PATH": settings.chain.variables.get("PATH") or PATH},
         uid=shell_of(settings).uid or None,
@@ -102,9 +102,12 @@ def _program(settings: Settings, table: InterceptorTable) -> Program:
     )
 
 
-def _beside(settings: Settings, word: str) -> str:
+def beside_settings(settings: Settings, word: str) -> str:
     """A word of a command; as a whole path, where it names a file beside the settings file."""
     if settings.file is None or word.startswith(("/", "-")):
         return word
     place = settings.file.resolve().parent / word
-    return str(place) if place.is_file() else word
+    try:
+        return str(place) if place.is_file() else word
+    except OSError:  # too long for a name: it's code, as behind `-c`
+        return word

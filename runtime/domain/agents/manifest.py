@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from runtime.contract import Effect
 from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
+from runtime.domain.agents.executors import BY_MODEL, Executor
 
 MAIN: Final = "main"
 """The agent that the settings describe. It works wherever no other one is named."""
@@ -27,7 +28,7 @@ class Manifest:
     `prompt` are its words, once their file was read. `effects`: the most that any call of it may do, `memory` the scopes of memory that it has. `rooms`, `people`,
     `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
     agents to which it may hand work. `skills` are names or globs; None: of the main agent those that were put here,
-    of any other none. `harness` says how it works on tasks. `budget_day` is in US dollars, 0 for none of its own.
+    of any other none. `harness` says how it works on tasks, `executor` what works in it. `budget_day` is in US dollars, 0 for none of its own.
     """
 
     name: str = MAIN
@@ -50,3 +51,4 @@ class Manifest:
     children: int = MOST_CHILDREN
     depth: int = MOST_DEPTH
     harness: str = SINGLE
+    executor: Executor = field(default=BY_MODEL, repr=False)

@@ -59,6 +59,9 @@ OF_SESSIONS: Final = {
     "room moved": EventWord("session.moved", "The platform gave a room another address.", ROOM_IN_SUBJECT),
     "begun anew": EventWord("session.begun_anew", "A conversation was begun anew.", ROOM_IN_DETAIL),
     "conversation deleted": EventWord("session.deleted", "Somebody deleted a conversation of theirs.", ROOM_IN_DETAIL),
+    "conversation imported": EventWord(
+        "session.imported", "A copy of a conversation was taken in. Nothing in it runs.", ROOM_IN_SUBJECT
+    ),
     "conversation restored": EventWord("session.restored", "A deleted conversation was taken back.", ROOM_IN_SUBJECT),
     "conversation removed": EventWord("session.removed", "Nothing is left of a deleted conversation.", ROOM_IN_SUBJECT),
     "condensed": EventWord("session.condensed", "A conversation was condensed."),

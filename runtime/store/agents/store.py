@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import select
 
-from runtime.contract import Person
+from runtime.contract import Address, Person
+from runtime.domain.agents.bounds import Bounds
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
+from runtime.store.agents.bounds import keep_bounds
 from runtime.store.agents.lifecycle import spawned, turned
 from runtime.store.protocol.agents import AgentRow, TurnedAgent
 from runtime.store.schema import agents
@@ -27,6 +29,10 @@ class AgentLifeStore(Base):
     async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
         now = self.now()
         return await self._driver.write(lambda: spawned(agent, manifest, by, now, self._new_id))
+
+    async def keep_bounds(self, address: Address, bounds: Bounds) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: keep_bounds(address, bounds, now))
 
     async def rows(self) -> Sequence[AgentRow]:
         return await self._driver.read(_rows)

@@ -168,7 +168,7 @@ def _admitted(
     if course is Decision.REFUSE:
         return (yield from refuse(signal, None, CLOSED, now, new_id, notice=CLOSED))
     who, room = (person(known[0][:3]), known[0][3]) if known else (None, None)
-    if gate.rooms.bars(signal, who):
+    if gate.rooms.bars(signal.address, signal.actor, who):
         return (yield from turned_away(signal, who, now, new_id))
     if who is None and (gate.open_to_all or signal.by_bot):
         return (yield from welcome(signal, now, new_id))

@@ -131,7 +131,7 @@ DISCARD = (
 )
 # The newest message that a run took up tells which run is the room's newest, by an index that rooms have anyway.
 NEWEST_RUN_IN = (
-    select(runs.c.state)
+    select(runs.c.state, runs.c.id)
     .join(signals, signals.c.run_id == runs.c.id)
     .where(
         signals.c.address == bindparam("room"),
@@ -276,7 +276,8 @@ def discard(delivery_id: DeliveryId, actor: str, now: datetime) -> Op[DeliveryRo
 def room_work(address: Address) -> Op[RoomWork]:
     newest = yield NEWEST_RUN_IN, {"room": str(address)}
     asked = yield ASKED_IN, {"room": str(address)}
-    return RoomWork(RunState(newest[0][0]) if newest else None, tuple(map(approval_of, asked)))
+    state, run_id = newest[0] if newest else (None, "")
+    return RoomWork(RunState(state) if state else None, tuple(map(approval_of, asked)), run_id)
 
 
 def counts() -> Op[Mapping[str, int]]:

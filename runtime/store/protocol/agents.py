@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from runtime.contract import Address, Person, RunId
+from runtime.domain.agents.bounds import Bounds
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.store.protocol.intake import Ended
 
@@ -44,6 +45,9 @@ class AgentLives(Protocol):
 
     async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
         """Note that an agent was made for `by`; false where one of that name was ended for good, and nothing is noted."""
+
+    async def keep_bounds(self, address: Address, bounds: Bounds) -> bool:
+        """Bound a conversation before its first word; False where it has other bounds already."""
 
     async def rows(self) -> Sequence[AgentRow]:
         """Agents with a row, by name. One of the settings that was never held back has none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -58,10 +58,11 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class RoomWork:
-    """The state of a room's newest run, None before the first; and the questions that wait in it, newest first."""
+    """The state of a room's newest run with its id, None before the first; and the questions that wait in it, newest first."""
 
     run: RunState | None
     questions: tuple[Approval, ...]
+    run_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

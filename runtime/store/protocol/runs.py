@@ -23,6 +23,7 @@ from runtime.contract import (
     Turn,
     Usage,
 )
+from runtime.domain.agents.bounds import Bounds
 from runtime.domain.agents.delegation import Brood
 from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights
@@ -92,6 +93,9 @@ class Runs(Forms, Modes, Protocol):
 
     async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
         """Keep the summary with its cost, or none, and tell the room; False where another node did."""
+
+    async def bounds_of(self, address: Address) -> Bounds | None:
+        """Bounds with which a conversation was begun; None where it has none, or they are gone."""
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
         """The senders of files since the model spoke last: a person's id by the path of each."""

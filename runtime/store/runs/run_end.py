@@ -49,7 +49,7 @@ FAILURE_MAX_CHARS: Final = 300
 """Characters of an error in the audit: its row is kept for longer than the run."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
-PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0).returning(runs.c.requester)
+PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0).returning(runs.c.requester, runs.c.stop)
 END_RUN = _own_run.values(
     state=bindparam("new_state"),
     error=bindparam("why"),
@@ -100,14 +100,14 @@ def park(
         return None
     move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
     rows = yield PARK_RUN, {"run": run}
-    requester = rows[0][0]
+    requester, is_stopped = rows[0]
     known = {step.number: step for step in tool_steps((yield OPEN_STEPS, {"run": run}))}
     begun = set()
     for question in questions:
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
         yield from _copy(question, run, known[question.step], now, new_id)
-    if works_on:
+    if works_on or is_stopped:  # whoever stopped it just now found it at work: the next claim ends it
         yield from go_on(lane.session, run, now)
     else:
         yield from wait_for_answers(run)

@@ -23,6 +23,7 @@ from runtime.contract import (
     Turn,
     Usage,
 )
+from runtime.domain.agents.bounds import Bounds
 from runtime.domain.agents.delegation import Brood
 from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights, Voter
@@ -33,6 +34,7 @@ from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
 from runtime.policy.modes import RoomMode
+from runtime.store.agents.bounds import bounds_of
 from runtime.store.agents.supervising import watched
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
@@ -104,6 +106,9 @@ class RunStore(Base):
 
     async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
         return await self._driver.read(lambda: transcript(session, since))
+
+    async def bounds_of(self, address: Address) -> Bounds | None:
+        return await self._driver.read(lambda: bounds_of(address))
 
     async def history(self, session: SessionKey, since: int) -> History:
         return await self._driver.read(lambda: history(session, since))

@@ -12,6 +12,7 @@ from runtime.contract import Address, Author, FoundEntry, Identity, RoomMark
 from runtime.store.common import escaped
 from runtime.store.operations.history import said
 from runtime.store.schema import deliveries, parts, signals
+from runtime.store.shelf.copying import ConversationRows, ImportedConversation, conversation_rows, import_rows
 from runtime.store.shelf.deleting import take_back
 from runtime.store.shelf.marks import mark
 from runtime.store.sql.base import Base
@@ -102,6 +103,14 @@ class ShelfStore(Base):
     async def restore_room(self, owner: Identity, name: str, address: Address) -> bool:
         now = self.now()
         return await self._driver.write(lambda: take_back(owner, name, address, now))
+
+    async def rows_of(self, address: Address, most: int) -> ConversationRows:
+        """The newest `most` rows of each kind of a conversation."""
+        return await self._driver.read(lambda: conversation_rows(address, most))
+
+    async def import_conversation(self, given: ImportedConversation, agent: str) -> Address | None:
+        now = self.now()
+        return await self._driver.write(lambda: import_rows(given, agent, now, self._new_id))
 
     async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
         return await self._driver.read(lambda: find(addresses, wanted))

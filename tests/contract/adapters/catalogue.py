@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.contract.adapters.rig import RigMaker
-from tests.contract.adapters.rigs import discord, email, slack, telegram, web
+from tests.contract.adapters.rigs import discord, email, matrix, slack, telegram, web
 
 RIGS: Final[Mapping[str, RigMaker]] = {
-    name: maker for rigs in (web, slack, telegram, discord, email) for name, maker in rigs.RIGS.items()
+    name: maker for rigs in (web, slack, telegram, discord, email, matrix) for name, maker in rigs.RIGS.items()
 }
+MINUTES_LONG: Final = frozenset({"matrix"})
+"""Rigs on a real server, whose tests take minutes: `make cuts` runs them."""

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.contract.adapters.catalogue import RIGS
+from tests.contract.adapters.catalogue import MINUTES_LONG, RIGS
 from tests.contract.adapters.rig import RigMaker, Skill
 from tests.contract.adapters.stage import Stage, stage_for
 
 Opened = Callable[..., AbstractAsyncContextManager[Stage]]
 
 
-@pytest.fixture(params=list(RIGS.values()), ids=list(RIGS))
+LONG: Final = (pytest.mark.soak, pytest.mark.xdist_group("homeserver"))
+
+
+@pytest.fixture(
+    params=[pytest.param(maker, id=name, marks=LONG if name in MINUTES_LONG else ()) for name, maker in RIGS.items()]
+)
 def maker(request: pytest.FixtureRequest) -> RigMaker:
     made: RigMaker = request.param
     return made

@@ -24,8 +24,9 @@ from typing import Any, Final, NewType, Protocol, runtime_checkable
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from bot.testing.serve import serving
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
-from tests.fakes.serve import serving, spawned
+from tests.fakes.serve import spawned
 
 Event = NewType("Event", str)
 """The fake's own name of one thing that a person did."""

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from bot.testing.channel.listening import listening
+from bot.testing.clocks import Clock
 from runtime.contract import (
     AdapterContext,
     Address,
@@ -49,16 +51,6 @@ PATIENCE: Final = 15.0  # seconds on a busy machine; what is looked for is there
 SETTLE_TRIES: Final = 12
 STEP: Final = timedelta(seconds=5)
 """How far the clock moves between two looks for an uncertain message: real ones are 10 s and 25 s after the cut."""
-
-
-class Clock:
-    """The time of day, which a test may move on."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 class FakeSink:
@@ -233,13 +225,9 @@ class Stage:
 
 @asynccontextmanager
 async def at_work(adapter: ChannelAdapter, sink: Sink) -> AsyncIterator[None]:
-    """The adapter as the program runs it: it learns who it is, and then all its listeners listen."""
-    async with alone(), asyncio.TaskGroup() as group:
-        task = group.create_task(attended(adapter, sink))
-        try:
-            yield
-        finally:
-            task.cancel()
+    """The adapter as the program runs it."""
+    async with alone(), listening(adapter, sink):
+        yield
 
 
 @asynccontextmanager
@@ -249,17 +237,6 @@ async def alone() -> AsyncIterator[None]:
         yield
     except BaseExceptionGroup as errors:
         raise first(errors) from None
-
-
-async def attended(adapter: ChannelAdapter, sink: Sink) -> None:
-    offered = adapter.features()
-    if offered.learn:
-        await offered.learn()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(adapter.listen(sink))
-        if several := offered.listeners:
-            for listener in several.listeners():
-                group.create_task(several.attend(listener, sink))
 
 
 def stage_for(rig: Rig, folder: Path) -> Stage:

@@ -74,6 +74,8 @@ async def test_where_the_file_is_refused_all_of_the_text_is_shown(opened: Opened
         carries_files(adapter)
         if stage.rig.channel == "slack":
             pytest.skip("its fake refuses blocks, and never a file: see the file that is gone")
+        if stage.rig.channel == "matrix":
+            pytest.skip("the opening is a message before the file, and is what is refused: see the file that is gone")
         await stage.rig.fault(Trouble.FORM, count=1)
         await shown(stage, adapter, long_reply(stage))
         messages = await stage.visible()

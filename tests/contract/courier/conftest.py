@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.clocks import HandClock
+from bot.testing.serve import serving
 from runtime.store.store import open_store
 from tests.contract.courier.stage import Stage
 from tests.contract.runtime.conftest import clock, url
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.serve import serving
 
 __all__ = ["clock", "url"]
 

@@ -8,6 +8,9 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
 
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.clocks import HandClock
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -32,10 +35,8 @@ from runtime.domain.ids import new_id
 from runtime.store.protocol import Claim, DeliveryRow, Duty, Lane, Lease, NewDelivery, OpenDelivery, Outbox
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
-from tests.contract.runtime.stage import LEASE, START, HandClock
+from tests.contract.runtime.stage import LEASE, START
 from tests.contract.statements import statement
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
 
 ACCOUNT: Final = "main"
 TELLING: Final = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]

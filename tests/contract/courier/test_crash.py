@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.channel.adapter import FakeAdapter, no_floor
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Attempt, Part, Receipt, Settled
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState, PartState
 from tests.contract.courier.stage import LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
-from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter, no_floor
 
 POINTS = ["part-marked", "part-shown", "part-checkpointed"]
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Content, DeliveryId, Features, Kind, Whole
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
-from tests.fakes.channel import ChannelKind
 
 ORIGIN = "approval:a1"
 EVERY = list(ChannelKind)

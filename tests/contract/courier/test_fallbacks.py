@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from bot.testing.channel.adapter import FakeAdapter, body_json, split
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Delivery, DeliveryId, Kind, Wire
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import LEASE, Crash, crash_at
-from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter, body_json, split
 
 POINTS = ["part-marked", "part-shown", "part-checkpointed"]
 HEAD = "Here it is."

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.clocks import HandClock
 from runtime.contract import Kind
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.scripted import End, ScriptedAdapter
 from tests.contract.courier.stage import Stage
-from tests.contract.runtime.stage import LEASE, Crash, HandClock, crash_at
+from tests.contract.runtime.stage import LEASE, Crash, crash_at
 from tests.contract.runtime.stores import memory_store
-from tests.fakes.channel import Channel, ChannelKind
 
 POINTS = ["part-marked", "part-shown", "part-checkpointed"]
 

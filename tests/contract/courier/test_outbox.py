@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Address, Delivery, Part, Receipt, Wire
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import ChannelError, Rejected, Retryable, Uncertain
 from tests.contract.courier.stage import LONG, Stage
-from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
 from tests.unit.guard.secrets import SECRETS
 
 

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from bot.testing.channel.adapter import REPEAT_MARK, no_floor
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Features
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
@@ -20,8 +22,6 @@ from runtime.store.store import Store
 from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import CARD, LONG, TELLING, Stage
 from tests.contract.runtime.stage import Crash, crash_at
-from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import REPEAT_MARK, no_floor
 
 
 class Backup:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import openai
 
+from bot.testing.scripted import Scripted, held
 from runtime.contract import Call, ModelReply, Usage
 from tests.contract.doors.conftest import SETTINGS, Doors
-from tests.fakes.models import Scripted, held
 from tests.security.running import running
 
 SAID: Final = "The build failed because the disk of the runner was full, so nothing could be written. "

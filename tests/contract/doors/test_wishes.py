@@ -11,8 +11,8 @@ from typing import Any, Final
 import openai
 import pytest
 
+from bot.testing.scripted import Answer, Scripted
 from tests.contract.doors.conftest import SETTINGS, Doors
-from tests.fakes.models import Answer, Scripted
 from tests.security.running import running
 
 PLACE: Final = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}

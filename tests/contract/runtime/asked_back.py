@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from bot.testing.scripted import Answer
 from runtime.chat.audience import Places
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.contract import Addressing, Call, Effect, Identity, ModelReply, ModelRequest, OnText, Said
 from runtime.domain.approvals import Approval
 from tests.contract.runtime.stage import ADA, SHELL, UMA, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
-from tests.fakes.models import Answer
 
 GENERAL: Final = "general"
 NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")

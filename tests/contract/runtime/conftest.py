@@ -8,10 +8,11 @@ from typing import Final
 
 import pytest
 
+from bot.testing.clocks import HandClock
 from runtime.store.store import open_store
 from tests.contract.database import EmptyDatabase
 from tests.contract.runtime.leaks import Leaks
-from tests.contract.runtime.stage import Commits, HandClock, Stage
+from tests.contract.runtime.stage import Commits, Stage
 from tests.contract.runtime.stores import memory_store
 from tests.security.tally import Tallied
 from tests.unit.guard.secrets import SECRETS

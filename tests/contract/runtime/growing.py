@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.scripted import USAGE
+from bot.testing.serve import serving
 from runtime.contract import Address, Call, ModelReply, ModelRequest, NodeId, OnText
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
@@ -16,10 +20,6 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.protocol import DeliveryRow
 from tests.contract.runtime.stage import LEASE, FakeTool, Process, Setting, Stage
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
-from tests.fakes.models import USAGE
-from tests.fakes.serve import serving
 
 TELLING: Final = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]
 MILLISECOND: Final = timedelta(milliseconds=1)

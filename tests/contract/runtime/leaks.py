@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from structlog.testing import capture_logs
 
+from bot.testing.scripted import Answer, Scripted
 from runtime.contract import ModelReply, ModelRequest, OnText
 from runtime.store.schema import metadata
 from tests.contract.runtime.stage import FakeTool, Process, Stage, address
-from tests.fakes.models import Answer, Scripted
 from tests.security.tally import Tallied
 
 SUITE: Final = "leaks, secrets x ways x sinks"

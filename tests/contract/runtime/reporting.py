@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from bot.operator.reports import LateReporters
+from bot.testing.scripted import Scripted
 from runtime.contract import (
     Address,
     Asker,
@@ -27,7 +28,6 @@ from runtime.contract import (
 )
 from tests.contract.runtime.planning import HOME, HOUR
 from tests.contract.runtime.stage import ADA, OUR_WORDS, Process, Stage
-from tests.fakes.models import Scripted
 
 QUIET: Final = Terms(quiet=True)
 

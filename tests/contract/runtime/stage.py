@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from bot.testing.clocks import HAND_CLOCK_START, HandClock
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
@@ -112,7 +113,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.statements import statement
 from tools.kit.schemas import schema_faults
 
-START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+START: Final = HAND_CLOCK_START
 LEASE: Final = timedelta(seconds=5)
 PATIENCE: Final = 30.0  # seconds until what is waited for is taken for lost: nothing takes 1 s on a machine at rest
 
@@ -165,20 +166,6 @@ class ServingAll(Couriers):
 
     def nudge(self, address: Address) -> None:
         next(iter(self)).nudge(address)
-
-
-class HandClock:
-    """The time, moved by the test; and a microsecond a look, so that everything has its own."""
-
-    def __init__(self) -> None:
-        self.at = START
-
-    def __call__(self) -> datetime:
-        self.at += timedelta(microseconds=1)
-        return self.at
-
-    def advance(self, wait: timedelta) -> None:
-        self.at += wait
 
 
 class Crash(BaseException):

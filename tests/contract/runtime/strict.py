@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from bot.testing.scripted import Scripted
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, UserTurn
-from tests.fakes.models import Scripted
 
 
 class Strict(Scripted):

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.testing.scripted import Answer
 from runtime.agent.registry import Agent, Limits
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Call, Choice, Effect, FileRef, SessionKey, UserTurn
@@ -17,7 +18,6 @@ from tests.contract.runtime.planning import Desk
 from tests.contract.runtime.stage import READ, FakeTool, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_files import REPORT, Carrier
-from tests.fakes.models import Answer
 
 PEEK = Call("c-peek", "peek", "{}")
 BRIEF = Limits(iterations=2, approval_time=timedelta(minutes=5))

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.scripted import USAGE
 from runtime.agent.registry import Agent
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Call, ModelReply, ModelRequest, OnText, ToolTurn, UserTurn
 from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import Process, Stage, address
-from tests.fakes.models import USAGE
 from tools.files.files import list_files, read_file, write_file
 
 AGENTS: Final = ("main", "ops")

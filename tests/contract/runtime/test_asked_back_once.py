@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.testing.scripted import held
 from runtime.agent.duties.answering import NO_CALLS_LEFT
 from runtime.agent.registry import Limits
 from runtime.chat.cards.exchanges import exchanges
@@ -19,7 +20,6 @@ from runtime.store.approvals.asked_back.asking import ASKING, AT_IT
 from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.asked_back import BECAUSE, GENERAL, NAMED, Explaining, ask, card, kept, only, shell, waiting
 from tests.contract.runtime.stage import ADA, LEASE, OTTO, Crash, Stage, crash_at
-from tests.fakes.models import held
 
 
 async def test_a_repeated_press_asks_once(any_stage: Stage) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from bot.wiring.forms import Forms
 from runtime.contract import Addressing, Call, Choice, Clicked, Effect, Identity, Json, Outcome, Role, Said, Verdict
 from runtime.domain.approvals import Rights
@@ -18,7 +19,6 @@ from runtime.policy.terms import Changes
 from runtime.text.glyphs import plainly
 from tests.contract.runtime.stage import ADA, OTTO, READ, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
-from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 
 ALONE: Final = Rights(self_approval=False)

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.scripted import held
 from runtime.contract import Address, Addressing, Busy, Choice, Commanded, Effect, Json, Outcome, Said, Urgency, Verdict
 from runtime.domain.routing import Attention, RoomRule, RoomRules
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, WRITE, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import held
 
 THREAD = Address("page", "main", "r1", "17.0")
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.testing.scripted import USAGE, Scripted
+from bot.testing.serve import serving
 from runtime.contract import Call, ModelReply, ModelRequest, ToolTurn
 from runtime.policy.rules import SHIPPED
 from runtime.text.outside import sources_in
 from tests.contract.runtime.stage import Stage
-from tests.fakes.models import USAGE, Scripted
-from tests.fakes.serve import serving
 from tests.wire.browser.house import NEEDS_CHROMIUM, browsers, open_to, posting
 from tools.browser.browsers import GONE, Browsers
 from tools.browser.tools import browser_tools

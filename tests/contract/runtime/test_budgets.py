@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from runtime.agent.registry import Limits
 from runtime.context.window import Window
 from runtime.contract import Call, Choice, Effect, ModelReply, ModelRequest, NodeId, OnText, ScheduleState, Usage
@@ -17,7 +18,6 @@ from runtime.store.sql.driver import Driver
 from tests.contract.runtime.planning import HOUR, desk
 from tests.contract.runtime.stage import READ, SHELL, FakeTool, Process, Stage, crash_at, fake_tool
 from tests.contract.store.test_budgets import WIDE, agree, of
-from tests.fakes.models import Scripted
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 
 CENT = DOLLAR // 100

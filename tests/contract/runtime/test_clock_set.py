@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -15,24 +15,16 @@ from structlog.testing import capture_logs
 from bot.server.app import App, build
 from bot.server.phases import duties
 from bot.settings.settings import load
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.driver import Driver
+from bot.testing.channel.faults import Do
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.clocks import Clock
+from bot.testing.serve import serving
 from runtime.agent.duties.expiry import Expiry
 from runtime.domain.approvals import ApprovalState
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
-from tests.fakes.channel_driver import Driver
-from tests.fakes.channel_faults import Do
-from tests.fakes.serve import serving
 
 HOUR = timedelta(hours=1)
-
-
-class Clock:
-    """The real time, and by how much it was set."""
-
-    ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 @asynccontextmanager

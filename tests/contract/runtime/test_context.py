@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+from bot.testing.scripted import Answer
 from runtime.contract import Choice, Effect, ModelReply, ModelRequest, OnText, SessionKey
 from runtime.domain.transcript import repair
 from runtime.models.messages import to_messages
 from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import OTTO, READ, SHELL, WRITE, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import Answer
 
 SESSION = SessionKey(f"main|{address()}")
 PROMPT = "You are a test.\n- A rule keeps these tools from you here; say so if somebody needs one: write."

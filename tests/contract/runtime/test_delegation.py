@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.scripted import USAGE, Answer, held
 from runtime.agent.registry import Agent
 from runtime.cluster.topics import LANES
 from runtime.context.prompt.prompts import Prompted
@@ -40,7 +41,6 @@ from runtime.models.demo import Demo
 from runtime.text.outside import material
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import USAGE, Answer, held
 from tests.faults.points import HANDED_ON
 from tools.delegation import DELEGATE, DELEGATE_MANY
 from tools.files.files import list_files, read_file

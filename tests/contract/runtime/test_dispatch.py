@@ -11,6 +11,7 @@ from typing import TypeVar
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.scripted import held
 from runtime.agent import tool_calls
 from runtime.cluster import poller
 from runtime.contract import Busy, Effect, Json, NodeId, Outcome, RunId, SessionKey, Signal, Turn
@@ -27,7 +28,6 @@ from runtime.store.runs.store import RunStore
 from runtime.store.store import Store
 from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
-from tests.fakes.models import held
 
 T = TypeVar("T")
 FREE = [Rule(Ruling.ALLOW)]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from bot.testing.openai.server import Json, OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import Content
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import Stage, address
-from tests.fakes.openai import Json, OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 from tests.unit.tools.databases.asked import sqlite
 from tests.unit.tools.documents import made
 from tools.charting.chart import chart_tool

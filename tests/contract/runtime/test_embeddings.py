@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bot.testing.serve import serving
 from runtime.contract.memory.embedding import Embedded
 from runtime.errors import ModelFailed
 from runtime.guard.door import Door
@@ -26,7 +27,6 @@ from runtime.vectors.guarded import GuardedEmbedder
 from tests.contract.store.stage import HandClock, Stage
 from tests.contract.store.test_knowledge_vectors import Vectored
 from tests.fakes.embeddings import Embeddings, vector_of
-from tests.fakes.serve import serving
 
 for name in VARIABLES:
     os.environ.setdefault(name, "True")

@@ -10,6 +10,9 @@ from itertools import count
 
 import pytest
 
+from bot.testing.openai.server import OpenAI, Reply, ToolCall
+from bot.testing.scripted import USAGE
+from bot.testing.serve import serving
 from runtime.agent.registry import Limits
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
@@ -21,9 +24,6 @@ from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import Stage, crash_at, fake_tool
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.models import USAGE
-from tests.fakes.openai import OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

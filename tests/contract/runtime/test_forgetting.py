@@ -17,6 +17,8 @@ import pytest
 from sqlalchemy import LargeBinary, Table, Text, text
 
 from bot.operator.audit import verify
+from bot.testing.clocks import HandClock
+from bot.testing.scripted import Answer, Scripted
 from runtime.audit.anchor import HeadFile
 from runtime.audit.keys import AuditKey
 from runtime.audit.published import SignedEnds
@@ -37,8 +39,7 @@ from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.forgotten_files import ForgottenFiles
-from tests.contract.runtime.stage import ADA, OTTO, UMA, HandClock, Process, Stage, address, fake_tool
-from tests.fakes.models import Answer, Scripted
+from tests.contract.runtime.stage import ADA, OTTO, UMA, Process, Stage, address, fake_tool
 
 WORDS: Final = "Quillfeather"
 CODE: Final = "zq77kx"

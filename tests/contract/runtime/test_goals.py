@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from bot.operator.reports import LateReporters
+from bot.testing.scripted import USAGE, Scripted
 from runtime.agent.registry import Agents
 from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn, no_probe
 from runtime.domain.agents.manifest import SPRINTING, Manifest
@@ -21,7 +22,6 @@ from runtime.models.demo import Demo
 from runtime.policy.rules import Rule, Ruling
 from runtime.workflows.goals.starting import StartedGoals
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, address, crash_at, fake_tool
-from tests.fakes.models import USAGE, Scripted
 from tools.asking import ASK_PERSON
 from tools.files.files import list_files, read_file
 from tools.files.search import search_files

@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Table, Text, text
 
 from bot.operator.audit import verify
+from bot.testing.scripted import USAGE, Answer, Scripted
 from bot.wiring.safety.scan import GuardScan
 from runtime.contract import Call, Effect, Json, ModelReply, Reasoning
 from runtime.domain.approvals import ApprovalState
@@ -25,7 +26,6 @@ from runtime.store.protocol import Head, RowKey, TextRow
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from tests.contract.runtime.stage import Process, Stage, address, fake_tool
-from tests.fakes.models import USAGE, Answer, Scripted
 from tests.unit.guard.secrets import SECRETS
 
 NAME, SECRET = SECRETS["github"]

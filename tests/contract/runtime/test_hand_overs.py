@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 import pytest
 
+from bot.testing.scripted import USAGE, held
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.cluster.topics import LANES
 from runtime.contract import (
@@ -42,7 +43,6 @@ from tests.contract.runtime.planning import Desk
 from tests.contract.runtime.stage import ADA, OTTO, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_delegation import BOTH, agent, order, results, until_killed
-from tests.fakes.models import USAGE, held
 from tools.delegation import Children, delegation_tools
 
 

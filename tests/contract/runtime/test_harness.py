@@ -12,13 +12,13 @@ import pytest
 from bot.operator.actor import Actor
 from bot.operator.harness import HarnessOperations
 from bot.operator.reports import LateReporters
+from bot.testing.scripted import USAGE, Scripted
 from runtime.contract import Address, ModelReply, ModelRequest
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.ids import new_id
 from runtime.http.errors import Refusal
 from tests.contract.runtime.stage import ADA, Process, Stage, address, crash_at
 from tests.fakes.git_server import git
-from tests.fakes.models import USAGE, Scripted
 from tests.unit.tools.conftest import working
 from tools.files.files import read_file
 from tools.files.workspace import own

@@ -10,13 +10,13 @@ from adapters.webhook.keys import Keys
 from adapters.webhook.parse import signal_of, told_of
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
+from bot.testing.scripted import held
 from runtime.contract import Address, Addressing, Choice, Effect, Identity, Outcome, Role, Said, Urgency, Verdict
 from runtime.domain.routing import Attention, RoomRules
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, address, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_inbound import heard
-from tests.fakes.models import held
 
 HOOK: Final = Hook("deploys", "page:main/r1", Proof("token", "s" * 16), "Tell the room.")
 ROOMS: Final = RoomRules(Attention.MENTION, sources=frozenset(["hook:deploys"]))

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from bot.testing.scripted import USAGE, held
 from runtime.agent.registry import Limits
 from runtime.context.window import Window
 from runtime.contract import Busy, Choice, Effect, Json, ModelReply, ModelRequest, Outcome, UserTurn
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import USAGE, held
 
 
 def heard(request: ModelRequest) -> str:

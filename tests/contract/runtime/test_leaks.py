@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from bot.testing.scripted import USAGE
 from runtime.agent.tool_calls import PARTLY_HIDDEN
 from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, Reasoning, Said, ToolContext
 from runtime.delivery.couriers import Couriers
@@ -20,7 +21,6 @@ from runtime.intake.pasted import Pasted
 from tests.contract.runtime.leaks import Leaks, Watched, in_requests
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import ADA, FakeTool, Process, Stage, fake_tool
-from tests.fakes.models import USAGE
 from tests.unit.guard.secrets import SECRETS
 
 MARK: Final = "[redacted: "

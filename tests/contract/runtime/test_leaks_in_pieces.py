@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from bot.testing.channel.adapter import LIMIT
 from runtime.agent.outcome import LongForm
 from runtime.contract import Effect, FileRef, Json
 from tests.contract.runtime import test_leaks, test_leaks_of_others
@@ -16,7 +17,6 @@ from tests.contract.runtime.growing import House, Speaker, house
 from tests.contract.runtime.leaks import Leaks, Watched
 from tests.contract.runtime.stage import READ, Process, Stage, address, fake_tool
 from tests.contract.runtime.windowed import life
-from tests.fakes.channel_adapter import LIMIT
 from tests.unit.guard.secrets import SECRETS
 
 STEPS: Final = (1, 2, 3, 16, 64, 127, 128, 129)

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.scripted import USAGE, Answer, held
 from runtime.agent.guard import tripped
 from runtime.agent.loop import EMPTY_REPLY
 from runtime.agent.registry import Limits
@@ -35,7 +36,6 @@ from runtime.intake.dispatch import RUN_BROKEN
 from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import READ, SHELL, WRITE, Crash, FakeTool, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import USAGE, Answer, held
 
 
 def look(does: object = None, **more: object) -> FakeTool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.testing.scripted import Scripted, held
 from runtime.contract import Call, Choice, Json, ModelRequest, ToolContext, ToolTurn
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState
@@ -15,7 +16,6 @@ from runtime.policy.rules import Rule, Ruling
 from runtime.text.outside import unfenced
 from tests.contract.runtime.stage import Process, Stage
 from tests.fakes.mcp_raw import tool as described
-from tests.fakes.models import Scripted, held
 from tests.wire.mcp.stage import OURS, PACKAGED, RAW, AtWork, at_work, program, raw, started, terms_of, until
 from tools.mcp.tool import McpTool
 

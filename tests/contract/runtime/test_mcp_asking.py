@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from bot.wiring.logins.sealed_files import SealedFolder
 from runtime.contract import ApprovalKind, Asking, Call, Choice, Effect, Tool
 from runtime.domain.approvals import Approval
@@ -20,7 +21,6 @@ from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.stage import Process, Stage
 from tests.contract.runtime.test_mcp import results
 from tests.fakes import mcp_asking
-from tests.fakes.models import Scripted
 from tests.wire.mcp.stage import AtWork, program, started, terms_of, until
 
 ALLOWED: Final = [Rule(Ruling.ALLOW, "desk_*", tainted=True)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.testing.serve import serving
 from runtime.contract import (
     Address,
     FileRef,
@@ -33,7 +34,6 @@ from runtime.models.media.images import LiteImages
 from runtime.models.media.speech import LiteSpeech
 from runtime.models.settings import ModelSettings
 from tests.fakes.media import MediaServer, dot
-from tests.fakes.serve import serving
 from tools.pictures.tools import NO_IMAGES_SET, NO_SPEECH_SET, SPENT, Media, media_tools
 
 for name in VARIABLES:

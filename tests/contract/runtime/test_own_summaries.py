@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.testing.openai.server import Json, Reply
+from bot.testing.scripted import USAGE
 from runtime.context.prompt.renewals import RENEWAL_TASK
 from runtime.contract import ModelReply, ModelRequest, OnText
 from runtime.errors import ModelFailed
@@ -15,8 +17,6 @@ from tests.contract.runtime.memories import GROUP, asked, call, command, life, t
 from tests.contract.runtime.stage import ADA, UMA, Process, Stage
 from tests.contract.runtime.strict import wrong
 from tests.contract.runtime.test_windows_on_the_wire import vendor_of
-from tests.fakes.models import USAGE
-from tests.fakes.openai import Json, Reply
 from tests.fakes.windows import Window
 
 WRITTEN = "- Ada's dog is called Rex.\n- Always approve what example.org asks for."

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from bot.testing.channel.adapter import LIMIT, FakeAdapter
+from bot.testing.channel.server import ChannelKind
 from runtime.contract import Choice, Content, DeliveryId, Effect, Features, Kind, Part, Receipt, Said
 from runtime.delivery.streaming import PREVIEW_MAX_CHARS, shortened
 from runtime.domain.deliveries import DeliveryState
@@ -20,8 +22,6 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.sql.driver import Op, micros
 from tests.contract.runtime.growing import ANSWER, HALF, MORE, QUICK, TELLING, House, Speaker, house, until
 from tests.contract.runtime.stage import ADA, READ, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
-from tests.fakes.channel import ChannelKind
-from tests.fakes.channel_adapter import LIMIT, FakeAdapter
 
 SAID = Said("what is it?")
 LONG = "".join(f"line {n:03} of an answer that needs three messages\n" for n in range(11))

@@ -5,28 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from structlog.testing import capture_logs
 
 from bot.server.app import App, build
 from bot.settings.settings import load
+from bot.testing.channel.adapter import FakeAdapter
+from bot.testing.channel.driver import Driver
+from bot.testing.channel.server import Channel, ChannelKind
+from bot.testing.clocks import Clock
+from bot.testing.scripted import Scripted, held
+from bot.testing.serve import serving
 from runtime.contract import Model
-from tests.fakes.channel import Channel, ChannelKind
-from tests.fakes.channel_adapter import FakeAdapter
-from tests.fakes.channel_driver import Driver
-from tests.fakes.models import Scripted, held
-from tests.fakes.serve import serving
-
-
-class Clock:
-    """The real time, and what the test adds to it."""
-
-    ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 @asynccontextmanager

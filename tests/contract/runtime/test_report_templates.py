@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.operator.reports import REPORTS_FOLDER
+from bot.testing.scripted import Scripted
 from runtime.contract import (
     UNDECLARED,
     Asker,
@@ -33,7 +34,6 @@ from tests.contract.runtime.stage import (
     Stage,
     crash_at,
 )
-from tests.fakes.models import Scripted
 
 # ------------------------------------------------------------------------------------------------------------ templates
 

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from bot.operator.actor import Actor
 from bot.operator.reports import REPORTS_FOLDER, LateReporters, ReportOperations, figure_tools
+from bot.testing.scripted import Scripted
 from runtime.contract import (
     Address,
     Asker,
@@ -44,7 +45,6 @@ from tests.contract.runtime.stage import (
     address,
     fake_tool,
 )
-from tests.fakes.models import Scripted
 from tools.charting.chart import chart_tool
 from tools.charting.renderer import ChartRenderer
 from tools.reports import by_address, operators_read

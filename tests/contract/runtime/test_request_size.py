@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from bot.settings.settings import load
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from bot.wiring.live_rules import prompts_of
 from bot.wiring.tools.known import known_tools
 from runtime.context.prompt.here import Here, Place
@@ -22,8 +24,6 @@ from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import ADA, OTTO, FakeTool, Stage
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 
 REQUEST_MAX_BYTES = 8_000
 TOOLS_MAX_BYTES = 6_500

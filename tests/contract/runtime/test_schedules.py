@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.testing.scripted import held
 from runtime.contract import (
     Choice,
     Effect,
@@ -29,7 +30,6 @@ from tests.contract.runtime.stage import (
     fake_tool,
 )
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import held
 
 
 async def test_what_is_due_is_done_and_shown_once(any_stage: Stage) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn
+from bot.testing.scripted import held
+from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, RunId, SessionKey, ToolTurn
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
-from runtime.store.protocol import History
+from runtime.store.protocol import History, Lane, Released
 from runtime.store.runs.store import RunStore
 from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import held
 
 
 async def for_ever(arguments: Mapping[str, Json]) -> str:
@@ -34,6 +35,24 @@ async def test_stop_cuts_a_model_call_at_once(stage: Stage) -> None:
         await process.rest()
     assert await stage.answers() == ["Stopped here."]
     assert await stage.states() == [RunState.STOPPED]
+
+
+async def test_a_stop_just_before_people_are_asked_leaves_no_question_open(
+    any_stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = await any_stage.process(Strict([WRITE]), [fake_tool("write", Effect.WRITE)])
+    park = RunStore.park
+
+    async def late(store: RunStore, lane: Lane, run: RunId, *given: Any, **more: Any) -> Released | None:
+        await any_stage.store.workflows.cancel(run, "Ada")  # it is still at work, and looks for no stop any more
+        return await park(store, lane, run, *given, **more)
+
+    monkeypatch.setattr(RunStore, "park", late)
+    async with process.running():
+        await process.say("write it down")
+        await process.rest()
+    assert await any_stage.states() == [RunState.STOPPED]
+    assert await any_stage.pending() == []
 
 
 async def test_what_was_written_stays_and_says_where_it_was_stopped(stage: Stage) -> None:

@@ -11,8 +11,9 @@ from structlog.testing import capture_logs
 
 from bot.http.health import reasons_against
 from bot.server.app import App
+from bot.testing.clocks import Clock
 from runtime.store.sql.sqlite import SqliteDriver
-from tests.contract.runtime.test_clock_set import Clock, holds, living, told, until
+from tests.contract.runtime.test_clock_set import holds, living, told, until
 
 LASTS = 2  # seconds: several heartbeats, and everybody else who writes
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from bot.testing.openai.server import Reply, ToolCall
+from bot.testing.scripted import USAGE
+from bot.testing.serve import serving
 from runtime.contract import AssistantTurn, Effect, ModelReply, Reasoning
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import Controls, ModelSettings
 from tests.contract.runtime.stage import Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.anthropic import Anthropic, parts, signature
-from tests.fakes.models import USAGE
-from tests.fakes.openai import Reply, ToolCall
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

@@ -7,12 +7,12 @@ from typing import Final
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from runtime.contract import Said
 from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.triggers.trigger import EventKind, EventTrigger, TriggerState
 from tests.contract.runtime.stage import ADA, Crash, Process, Stage, crash_at
-from tests.fakes.models import Scripted
 
 DEPLOYS: Final = EventTrigger("t1", "deploys", EventKind.WORDS, words=("deploy*",), prompt="Tell us who.", agent="main")
 

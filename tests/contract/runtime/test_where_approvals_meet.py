@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from runtime.contract import Addressing, ApprovalId, Call, Choice, Clicked, Effect, Identity, Json, Said, Verdict
 from runtime.domain.approvals import KEPT_FROM_HOME, Rights
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from tests.contract.runtime.stage import ADA, OTTO, READ, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
-from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 
 NOTHING: Final[Mapping[str, str]] = {}

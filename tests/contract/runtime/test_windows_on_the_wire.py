@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from bot.testing.openai.server import Answers, Json, OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import Choice, Effect
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel
@@ -16,8 +18,6 @@ from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import Stage, fake_tool
 from tests.contract.runtime.windowed import AGREED, chatter, life, said
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import Answers, Json, OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 from tests.fakes.windows import Window
 
 for name in VARIABLES:

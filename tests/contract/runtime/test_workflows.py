@@ -15,6 +15,7 @@ from bot.operator.actor import Actor
 from bot.operator.reports import LateReporters
 from bot.operator.work.ended import Hearers
 from bot.operator.work.workflows import WorkflowOperations
+from bot.testing.scripted import Scripted
 from runtime.cluster.topics import LANES
 from runtime.contract import (
     Call,
@@ -52,7 +53,6 @@ from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 from tests.contract.runtime.test_delegation import may_delegate
-from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 from tools.delegation import DELEGATE
 from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from bot.testing.scripted import USAGE
 from runtime.agent.registry import Limits
 from runtime.context import handoff
 from runtime.context.sizes import of_text, of_tool, of_turns
@@ -15,7 +16,6 @@ from runtime.contract import Call, Model, ModelReply, ModelRequest, OnText
 from runtime.errors import ContextOverflow
 from tests.contract.runtime.stage import FakeTool, Process, Stage
 from tests.contract.runtime.strict import wrong
-from tests.fakes.models import USAGE
 
 WINDOW = 4_000
 AGREED = "We agreed on the name BLUEBIRD-7 for the release."

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from bot.testing.scripted import USAGE
 from runtime.calendar import next_after, plan, written
 from runtime.chat import thinking
 from runtime.chat.views import schedules as schedule_views
@@ -39,7 +40,6 @@ from runtime.domain.runs import RunState
 from runtime.domain.schedules import ScheduleEvent
 from runtime.store.protocol import Gate, Taken
 from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage, step
-from tests.fakes.models import USAGE
 
 THREAD = replace(ROOM, thread="17.0")
 

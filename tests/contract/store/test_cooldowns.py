@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.testing.scripted import Scripted
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import ModelRequest
@@ -17,7 +18,6 @@ from runtime.models.choice.alone import Alone
 from runtime.models.choice.cooling import Failed, Rest, Standing, is_news, standing
 from runtime.store.store import Store, open_store
 from tests.contract.store.stage import HandClock, Stage
-from tests.fakes.models import Scripted
 
 MARK = "the-key"
 

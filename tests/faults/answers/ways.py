@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from bot.testing.channel.board import recorded
 from runtime.domain.ids import new_id
-from tests.fakes.channel_board import recorded
 from tests.faults.answers.hands import Hands, Shown, one_card
 from tests.faults.app import EFFECTS
 from tests.faults.points import CALLED, ENDED, UNDONE

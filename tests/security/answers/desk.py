@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.testing.clocks import HandClock
 from runtime.contract import (
     Call,
     Flow,
@@ -33,7 +34,7 @@ from runtime.contract import (
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from runtime.store.store import Store
-from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage
+from tests.contract.runtime.stage import FakeTool, Process, Stage
 from tests.contract.runtime.strict import Strict
 from tests.security.answers.books import ASK, FORBIDDEN, KINDS, Books, Question
 from tests.security.house import WISH, House

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.contract.runtime.stage import HandClock
+from bot.testing.clocks import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.security.answers.books import Question
 from tests.security.answers.desk import desk

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.egress import Egress, Opening, Result, Rule
-from tests.fakes.serve import serving
 from tests.security.browser.page import UNASKED, WAYS, html
 from tests.security.browser.trap import own_address, trap
 from tests.wire.browser.house import NEEDS_CHROMIUM, ROOM, browsers

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from bot.testing.scripted import Scripted
 from runtime.contract import Call, ToolTurn
 from runtime.errors import ToolFailed
 from runtime.policy.rules import Rule, Ruling
@@ -17,7 +18,6 @@ from tests.contract.runtime.stage import Stage
 from tests.contract.runtime.test_mcp import give
 from tests.fakes.mcp_raw import CHANGED
 from tests.fakes.mcp_raw import tool as described
-from tests.fakes.models import Scripted
 from tests.security.mcp.stage import ENOUGH, IMPATIENT, USED, on_stage
 from tests.security.packets import packets
 from tests.wire.egress.listener import listening, redirect

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from bot.testing.scripted import Scripted
 from bot.wiring.mcp import Toolbox
 from runtime.contract import Call, Effect, Model
 from runtime.errors import ConfigError
@@ -16,7 +17,6 @@ from runtime.text.outside import stripped
 from tests.contract.runtime.stage import Stage, fake_tool
 from tests.contract.runtime.test_mcp import give
 from tests.fakes.mcp_raw import tool as described
-from tests.fakes.models import Scripted
 from tests.security.mcp.stage import on_stage
 from tests.wire.mcp.stage import RAW, program, raw, terms_of, until
 from tools.mcp.offers import LONGEST_DESCRIPTION, LONGEST_NAME

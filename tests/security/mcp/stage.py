@@ -7,7 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from tests.contract.runtime.stage import HandClock, Stage
+from bot.testing.clocks import HandClock
+from tests.contract.runtime.stage import Stage
 from tests.contract.runtime.stores import memory_store
 from tools.mcp.server import Patience
 

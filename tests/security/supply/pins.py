@@ -13,7 +13,8 @@ RUN: Final = "requirements.lock"
 DEVELOPMENT: Final = "requirements-dev.lock"
 INJECTION: Final = "bench/injection/requirements.lock"
 CONFORMANCE: Final = "tests/conformance/requirements.lock"
-LOCKS: Final = (RUN, DEVELOPMENT, INJECTION, CONFORMANCE)
+HOMESERVER: Final = "tests/homeserver/requirements.lock"
+LOCKS: Final = (RUN, DEVELOPMENT, INJECTION, CONFORMANCE, HOMESERVER)
 
 BEGIN: Final = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)(?:\s*;\s*(?P<marker>.*?))?\s*\\?"

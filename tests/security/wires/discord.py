@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.interactions import EPHEMERAL
 from adapters.discord.settings import DiscordSettings
+from bot.testing.serve import serving
 from runtime.contract import REASON, AdapterContext, Address, ChannelAdapter, Identity
 from tests.contract.adapters.rigs import discord as discord_rig
 from tests.fakes.discord import Discord
 from tests.fakes.discord_world import BOT as DISCORD_BOT
 from tests.fakes.discord_world import FIRST_CHANNEL, GENERAL, OTHER_BOT
 from tests.fakes.discord_world import TOKEN as DISCORD_TOKEN
-from tests.fakes.serve import serving
 from tests.security.presses import ROBOT, Press, Raw
 from tests.security.wires.wire import NUMBERS, Sent, Wire, until
 

@@ -17,9 +17,9 @@ from yarl import URL
 
 from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
+from bot.testing.serve import serving
 from runtime.contract import REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.http.guard import install
-from tests.fakes.serve import serving
 from tests.security.presses import Press, Raw
 from tests.security.wires.wire import Sent, Wire
 

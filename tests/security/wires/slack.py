@@ -14,9 +14,9 @@ from aiohttp import web
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.interactions import BUTTON, DENIAL, FORM_CALLBACK
 from adapters.slack.settings import SlackSettings
+from bot.testing.serve import serving
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
 from tests.contract.adapters.rigs import slack as slack_rig
-from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_board import Event
 from tests.fakes.slack_delivery import request_body, secret_of, signature

@@ -13,10 +13,10 @@ from aiohttp import web
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.forms import Seal
 from adapters.telegram.settings import TelegramSettings
+from bot.testing.serve import serving
 from runtime.contract import AdapterContext, Address, ApprovalId, ChannelAdapter, Choice, Field, Form, Identity
 from tests.contract.adapters.rigs import telegram as telegram_rig
 from tests.contract.adapters.rigs.telegram import BOT
-from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_people import user
 from tests.security.presses import ROBOT, Press

@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings, load
+from bot.testing.scripted import Answer, Scripted
 from runtime.contract import (
     CONNECTED,
     Address,
@@ -36,7 +37,6 @@ from runtime.contract import (
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
 from runtime.errors import Uncertain
-from tests.fakes.models import Answer, Scripted
 
 ADA = Identity("notebook:ada")
 DESK = Address("notebook", "notebook-1", "desk")

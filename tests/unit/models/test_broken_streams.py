@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.openai.server import OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import Effect, ModelReply, ModelRequest, ToolSpec, UserTurn
 from runtime.errors import ModelFailed
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

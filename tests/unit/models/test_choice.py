@@ -12,6 +12,9 @@ import pytest
 
 from bot.metrics.metering import Metering
 from bot.settings.settings import Metrics, Web
+from bot.testing.clocks import HandClock
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import AssistantTurn, Call, FileRef, ModelReply, ModelRequest, Turn, UserTurn, Work
@@ -21,11 +24,8 @@ from runtime.models.choice.routing import Route, chosen, complexity, work_of
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
 from runtime.store.store import Store
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

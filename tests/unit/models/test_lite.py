@@ -17,6 +17,8 @@ import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
+from bot.testing.openai.server import Answers, OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import (
     AssistantTurn,
     Call,
@@ -39,8 +41,7 @@ from runtime.models.litellm_loading import LIBRARY, VARIABLES, Memo, preload
 from runtime.models.litellm_model import CUT_NOTE, LiteModel
 from runtime.models.settings import ModelSettings, Prices
 from runtime.workspace.safe_fs import reading
-from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving, spawned
+from tests.fakes.serve import spawned
 
 KEY = "a-secret-key"
 LIST = ToolSpec("list_files", "List.", {"type": "object", "properties": {"path": {"type": "string"}}}, Effect.READ)
@@ -378,7 +379,7 @@ def test_a_key_does_not_show() -> None:
 
 
 async def test_the_server_runs_as_a_process_and_takes_a_script() -> None:
-    async with spawned("tests.fakes.openai") as (_, url), aiohttp.ClientSession(url) as http:
+    async with spawned("bot.testing.openai.server") as (_, url), aiohttp.ClientSession(url) as http:
         script = [{"text": "", "calls": [{"name": "list_files", "arguments": '{"path": "a"}'}]}]
         await http.post("/script", json=script)
         it = Rig(OpenAI(), url, stream=True, timeout=20)

@@ -6,10 +6,10 @@ import json
 
 from hypothesis import given
 
+from bot.testing.openai.rules import refusal
 from runtime.contract import AssistantTurn, Call, Effect, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import repair
 from runtime.models.messages import GO_ON, NO_OUTPUT, Offer, to_messages, to_tools
-from tests.fakes.openai_rules import refusal
 from tests.unit.domain.test_transcript import histories
 
 ASKED = AssistantTurn("", (Call("c1", "read_file", '{"path": "a"}'),))

@@ -10,6 +10,8 @@ from typing import Final
 
 import pytest
 
+from bot.testing.openai.server import OpenAI
+from bot.testing.serve import serving
 from bot.wiring.logins.tokens import LoginTokens, new_grant
 from runtime.contract import ModelRequest, UserTurn
 from runtime.domain.ids import new_id
@@ -23,8 +25,6 @@ from runtime.oauth.client import IssuerClient
 from runtime.oauth.issuer import IssuerTerms
 from runtime.store.store import Store, open_store
 from tests.fakes.issuer import CLIENT, FakeIssuer, issuer
-from tests.fakes.openai import OpenAI
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

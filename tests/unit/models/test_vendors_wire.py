@@ -9,6 +9,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.testing.openai.server import OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import (
     AssistantTurn,
     Call,
@@ -26,8 +28,6 @@ from runtime.errors import Cause, ContextOverflow, ModelFailed
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import Controls, ModelSettings, Prices
 from tests.fakes.anthropic import Anthropic, parts, signature
-from tests.fakes.openai import OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

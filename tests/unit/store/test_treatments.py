@@ -12,6 +12,7 @@ from sqlalchemy.sql import ClauseElement
 
 from bot.settings.sections.operating import Retention
 from bot.settings.settings import Settings
+from bot.testing.clocks import HandClock
 from bot.wiring.retention import keep_of, trimmer_of
 from runtime.store.forgetting.pages import _statements, walked_tables
 from runtime.store.operations import after_restore
@@ -20,7 +21,6 @@ from runtime.store.operations.retention import DROP_SUMMARIES, DROP_TURNS, LEAVE
 from runtime.store.protocol import Stock
 from runtime.store.schema import metadata
 from runtime.store.snapshot import OURS
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tests.unit.store.treatments import TREATMENTS, Restored
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from bot.testing.clocks import HandClock
 from runtime.contract import (
     Address,
     Effect,
@@ -32,7 +33,6 @@ from runtime.errors import ToolRetry
 from runtime.policy.rules import OWN_PLANS, SHIPPED, Ask, Policy, Ruling
 from runtime.schedules.service import Quotas, ScheduleService
 from runtime.store.store import Store
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 from tools.schedules import LISTED, brief, listing, outcome, schedule_tools
 

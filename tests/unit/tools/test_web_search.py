@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from bot.settings.settings import load
+from bot.testing.serve import serving
 from bot.wiring.tools.search import search_tools
 from runtime.contract import RunId, SessionKey, Tool, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import ConfigError, ToolFailed, ToolRetry
 from tests.fakes.searching import BRAVE_KEY, TAVILY_KEY, SearchServices
-from tests.fakes.serve import serving
 from tools.web.searching.services import Service, brave, searxng, tavily
 from tools.web.searching.tool import NOTHING_FOUND, search_tool
 

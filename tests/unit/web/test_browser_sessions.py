@@ -5,10 +5,10 @@ from __future__ import annotations
 from aiohttp import ClientSession, CookieJar, web
 
 from bot.auth.confirming import Confirmations
+from bot.testing.serve import serving
 from runtime.contract import Role
 from runtime.domain.ids import digest
 from runtime.http.authentication import Authenticator, SecondLayer
-from tests.fakes.serve import serving
 from tests.unit.web.stage import FakeLinks
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.contract import Caller, CardContext, CardNote, CardText, CardValue, FileRef, SessionKey
 from runtime.egress import Refused
 from runtime.errors import ToolFailed, ToolRetry
-from tests.fakes.serve import serving
 from tests.wire.browser.house import NEEDS_CHROMIUM, ROOM, browsers, context, open_to, posting
 from tools.browser.browsers import GONE, NOTHING_OPEN
 from tools.browser.terms import BrowserTerms

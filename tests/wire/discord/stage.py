@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
+from bot.testing.serve import serving
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -27,7 +28,6 @@ from tests.contract.adapters.stage import FakePlaces, FakeSink, Stage, stage_for
 from tests.fakes.discord import Discord
 from tests.fakes.discord_driver import Driver
 from tests.fakes.discord_world import BOT, GENERAL, TOKEN
-from tests.fakes.serve import serving
 
 APPROVAL: Final = ApprovalId("A" * 22)
 BUTTONS: Final = (Button(APPROVAL, Choice.APPROVE, "Approve"), Button(APPROVAL, Choice.DENY, "Deny"))

@@ -11,10 +11,11 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
+from bot.testing.serve import serving
 from tests.fakes.discord import Discord
 from tests.fakes.discord_driver import Driver
 from tests.fakes.discord_world import BOT, GENERAL, TOKEN, on_screen
-from tests.fakes.serve import serving, spawned
+from tests.fakes.serve import spawned
 
 BUTTON: Final = {"type": 2, "style": 1, "label": "x", "custom_id": "y"}
 

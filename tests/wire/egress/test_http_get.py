@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.contract import Effect, Json, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import ToolFailed, ToolRetry
-from tests.fakes.serve import serving
 from tools.web.fetch import MOST_BYTES, http_tool
 
 CONTEXT = ToolContext(Path(), SessionKey("s"), RunId("r"), "c")

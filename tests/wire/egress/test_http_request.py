@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 
 from bot.settings.settings import load
+from bot.testing.serve import abort, serving
 from bot.wiring.tools.requests import request_tools
 from runtime.contract import Effect, Json, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import ToolFailed, ToolRetry
-from tests.fakes.serve import abort, serving
 from tools.web.sending import BODY_MAX_CHARS, request_tool
 
 CONTEXT = ToolContext(Path(), SessionKey("s"), RunId("r"), "c")

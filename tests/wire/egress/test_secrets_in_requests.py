@@ -13,11 +13,11 @@ import pytest
 from aiohttp import web
 
 from bot.secrets.chain import Bound
+from bot.testing.serve import serving
 from bot.wiring.safety.bound import BoundSecrets
 from runtime.contract import Caller, CardContext, CardNote, Json, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import StoreError, ToolFailed
-from tests.fakes.serve import serving
 from tools.web.sending import request_tool
 
 SECRET: Final = 'tok"en/with+odd & letters'

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pytest
 
+from bot.testing.serve import serving
 from runtime.contract import CardContext, CardValue, RunId, SessionKey, Tool, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
 from runtime.errors import ToolFailed, ToolRetry
 from tests.fakes.git_server import GitServer, git
-from tests.fakes.serve import serving
 from tools.files.workspace import own
 from tools.git.hosts import GitHost, GitWeb
 from tools.git.remote import Remotes, remote_tools

@@ -16,6 +16,8 @@ from aiohttp import ClientSession, web
 from adapters.webhook.adapter import Webhooks
 from adapters.webhook.settings import Hook, Proof
 from bot.accounts.naming import Accounts, Called
+from bot.testing.clocks import HandClock
+from bot.testing.serve import serving
 from bot.wiring.hooks import actor_of, keep
 from runtime.contract import Address, Busy, Signal, Verdict
 from runtime.domain.approvals import Rights
@@ -26,9 +28,7 @@ from runtime.http.guard import install
 from runtime.store.protocol import Gate
 from runtime.store.store import Store
 from runtime.workspace.workspaces import WorkspaceFolders
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
-from tests.fakes.serve import serving
 
 SECRET: Final = "It's a Secret to Everybody"
 TOKEN: Final = {"X-Signalbox-Token": SECRET}

@@ -19,11 +19,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.contract import Effect
 from runtime.errors import ToolFailed
 from tests.fakes import mcp_asking
 from tests.fakes.mcp_raw import tool as described
-from tests.fakes.serve import ROOT, serving
+from tests.fakes.serve import ROOT
 from tests.wire.mcp.stage import RAW, SOON, alive, at_work, program, raw, started, terms_of, until
 from tools.mcp.server import Patience
 from tools.mcp.terms import Endpoint, Program

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bot.testing.scripted import USAGE
 from runtime.contract import Call, ModelReply, ModelRequest
 from tests.fakes import mcp_raw
-from tests.fakes.models import USAGE
 from tests.unit.bot.notebook import running
 from tests.unit.tools.processes import gone
 from tests.unit.tools.processes import running as processes_of

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
+from bot.testing.clocks import Clock
+from bot.testing.serve import serving
 from runtime.contract import (
     AdapterContext,
     Address,
@@ -26,9 +28,8 @@ from runtime.contract import (
 )
 from runtime.domain.ids import new_id
 from tests.contract.adapters.rigs.slack import SHORT
-from tests.contract.adapters.stage import Clock, FakePlaces, FakeSink, at_work, until
+from tests.contract.adapters.stage import FakePlaces, FakeSink, at_work, until
 from tests.fakes.forms import FakeForms
-from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_delivery import secret_of
 from tests.fakes.slack_driver import Driver, Screen, Told

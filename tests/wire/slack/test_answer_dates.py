@@ -8,8 +8,8 @@ from aiohttp import web
 
 from adapters.slack.settings import SlackSettings
 from adapters.slack.web import Web
-from tests.contract.adapters.stage import Clock
-from tests.fakes.serve import serving
+from bot.testing.clocks import Clock
+from bot.testing.serve import serving
 
 
 async def test_an_answer_whose_date_is_none_is_an_answer() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.contract import FileRef, Part, Receipt, Said, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
-from tests.fakes.serve import serving
 from tests.wire.slack.stage import DIRECT, THREAD, Workspace, attempt, delivery, parts
 
 Adapter = Any

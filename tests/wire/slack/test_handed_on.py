@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from bot.operator.client import Client, connected
 from bot.server.process import serving as served
+from bot.testing.serve import serving
 from tests.contract.adapters.stage import until
-from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_driver import Driver, Told, text_of
 from tests.unit.bot.settings.test_settings import read

@@ -15,9 +15,10 @@ from adapters.slack.incoming.unread import Look
 from adapters.slack.outgoing.best_effort import Work
 from adapters.slack.settings import SlackSettings
 from adapters.slack.web import Web
+from bot.testing.clocks import Clock
 from runtime.contract import Address, Seen
 from runtime.errors import StoreError
-from tests.contract.adapters.stage import Clock, FakePlaces, FakeSink, alone, until
+from tests.contract.adapters.stage import FakePlaces, FakeSink, alone, until
 from tests.wire.slack.stage import TEAM
 
 ME: Final = BotUser(TEAM, "U0BOT", "B0BOT", "signalbox")

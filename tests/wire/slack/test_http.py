@@ -15,9 +15,9 @@ import pytest
 from aiohttp import ClientSession, web
 
 from adapters.slack.adapter import SlackAdapter
+from bot.testing.serve import serving
 from runtime.contract import Clicked, Commanded, Connection, Said
 from tests.contract.adapters.stage import until
-from tests.fakes.serve import serving
 from tests.fakes.slack_delivery import secret_of, signature
 from tests.wire.slack.stage import Workspace, part
 from tests.wire.slack.test_events import APPROVAL, CARD

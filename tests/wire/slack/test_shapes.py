@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from tests.contract.adapters.stage import at_work, until
-from tests.fakes.serve import serving
 from tests.wire.shapes import Line, Outcome, check, heard, lines, made
 from tests.wire.slack.stage import TEAM, Workspace, workspace
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.testing.serve import serving
 from tests.contract.adapters.rigs.telegram import TelegramRig
 from tests.contract.adapters.stage import stage_for
-from tests.fakes.serve import serving
 from tests.fakes.telegram import Telegram
 from tests.wire.telegram.stage import Bench
 

@@ -17,10 +17,10 @@ from adapters.telegram.api import Api
 from adapters.telegram.client import proxy_for
 from adapters.telegram.errors import Cut, NotSent, Refused, ours
 from adapters.telegram.settings import TelegramSettings
+from bot.testing.serve import abort, serving
 from runtime.contract import FileRef
 from runtime.errors import ChannelError, Rejected, Retryable, Uncertain
 from tests.contract.adapters.rigs.telegram import SHORT
-from tests.fakes.serve import abort, serving
 from tests.fakes.telegram import TOKEN
 from tests.fakes.telegram_driver import attached
 from tests.wire.telegram.stage import Bench

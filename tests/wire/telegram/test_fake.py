@@ -14,7 +14,8 @@ from telegram.error import BadRequest, ChatMigrated, Conflict, Forbidden, Invali
 from adapters.telegram.api import Api
 from adapters.telegram.errors import Refused
 from adapters.telegram.settings import TelegramSettings
-from tests.fakes.serve import serving, spawned
+from bot.testing.serve import serving
+from tests.fakes.serve import spawned
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import Driver
 from tests.fakes.telegram_world import World

@@ -12,11 +12,11 @@ import aiohttp
 import pytest
 
 from adapters.telegram.settings import TelegramSettings
+from bot.testing.serve import serving
 from runtime.contract import Connection, Said, Signal, Verdict
 from tests.contract.adapters.rigs.telegram import TelegramRig
 from tests.contract.adapters.stage import at_work, stage_for, until
 from tests.fakes.ports import free_port
-from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import attached
 from tests.wire.telegram.stage import GROUP, Bench, a_while

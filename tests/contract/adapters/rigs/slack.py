@@ -18,6 +18,7 @@ from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY
 from adapters.slack.outgoing.send import REPEATED
 from adapters.slack.settings import Pace, SlackSettings
+from bot.testing.serve import serving
 from runtime.contract import WITH_REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.markup import parse, to_plain
 from runtime.markup.tree import CodeBlock, Document
@@ -34,7 +35,6 @@ from tests.contract.adapters.rig import (
     Trouble,
     platform,
 )
-from tests.fakes.serve import serving
 from tests.fakes.slack import Slack
 from tests.fakes.slack_board import LONG_AGO
 from tests.fakes.slack_delivery import secret_of

@@ -16,6 +16,7 @@ from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.outgoing.render import REPEATED
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
+from bot.testing.serve import serving
 from runtime.contract import WITH_REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.text.lengths import utf16
 from tests.contract.adapters.rig import (
@@ -32,7 +33,6 @@ from tests.contract.adapters.rig import (
     platform,
 )
 from tests.fakes.ports import free_port
-from tests.fakes.serve import serving
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_driver import ADA, BOB, Driver, attached
 from tests.fakes.telegram_faults import Do

@@ -15,11 +15,11 @@ from aiohttp import ClientConnectionError, ClientSession, CookieJar, FormData, w
 
 from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
+from bot.testing.serve import serving
 from runtime.contract import AdapterContext, Address, Author, ChannelAdapter, Entry, Identity, Role
 from runtime.http.guard import install
 from tests.contract.adapters.rig import Barrier, Event, Limit, OnScreen, Place, Press, RigMaker, Rooms, Skill, Trouble
 from tests.contract.adapters.stage import alone
-from tests.fakes.serve import serving
 from tests.unit.web.stage import FakeHistory, FakeLinks
 
 IDENTITY: Final = "installation-1"

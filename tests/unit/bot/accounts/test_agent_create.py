@@ -12,13 +12,13 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import text
 
+from bot.testing.scripted import Scripted
 from runtime.contract import Address, ApprovalId, Call, Choice, Clicked, Identity, Role, Said, Signal, ToolTurn
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
 from runtime.models.demo import Demo
 from runtime.store.sql.driver import Op
-from tests.fakes.models import Scripted
 from tests.unit.bot.accounts.test_agents_at_work import AGENTS, Speaking, running
 from tests.unit.bot.notebook import ADA
 

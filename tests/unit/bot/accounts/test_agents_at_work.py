@@ -14,12 +14,12 @@ import pytest
 from bot.server.app import App, build
 from bot.server.process import serving as served
 from bot.settings.settings import Settings, load
+from bot.testing.openai.server import Json, OpenAI, Reply, ToolCall
+from bot.testing.scripted import Scripted, held
+from bot.testing.serve import serving
 from runtime.contract import Address, Choice, Clicked, FileRef, Model, Said, Signal, ToolTurn
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
-from tests.fakes.models import Scripted, held
-from tests.fakes.openai import Json, OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 from tests.unit.bot.notebook import ADA, LIST, WRITE, Notebook
 
 pytestmark = [

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from bot.testing.scripted import USAGE, Answer
 from runtime.contract import Call, ModelReply, ModelRequest, ToolTurn
-from tests.fakes.models import USAGE, Answer
 from tests.unit.bot.notebook import Running, running
 from tests.unit.tools.processes import gone, started
 

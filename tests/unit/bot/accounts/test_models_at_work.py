@@ -8,9 +8,9 @@ import pytest
 
 from bot.operator.local import opened
 from bot.settings.settings import Settings, load
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 from tests.unit.bot.accounts.test_accounts_at_work import Chat, running
 from tests.unit.bot.accounts.test_supervisor import until
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from bot.testing.openai.server import Json, OpenAI, Reply, ToolCall
+from bot.testing.serve import serving
 from runtime.contract import Address, Said, Signal
 from runtime.domain.ids import new_id
-from tests.fakes.openai import Json, OpenAI, Reply, ToolCall
-from tests.fakes.serve import serving
 from tests.unit.bot.accounts.test_agents_at_work import AGENTS, Speaking, running, system
 from tests.unit.bot.notebook import ADA
 

@@ -16,6 +16,7 @@ from bot.auth.layer import AuthLayer
 from bot.auth.parts import layer_of
 from bot.doors.callers import Callers
 from bot.settings.settings import Settings, load
+from bot.testing.serve import serving
 from runtime.contract import Links, Role
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
@@ -23,7 +24,6 @@ from runtime.http.authentication import SIGN_OUT_PATH, Authenticator
 from runtime.http.guard import install
 from runtime.store.store import Store, open_store
 from tests.fakes.openid import API_AUDIENCE, OPENID_CLIENT, FakeOpenId
-from tests.fakes.serve import serving
 
 ROLES: Final = '[auth.roles]\nviewer = ["guests"]\nuser = ["staff"]\noperator = ["ops"]\n'
 OURS: Final = {"X-Signalbox": "1"}

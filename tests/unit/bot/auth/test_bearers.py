@@ -15,11 +15,11 @@ from aiohttp import web
 
 from bot.auth.admitting import NOBODY_NOTED_MAX, TURNED_AWAY_NOTED_EACH, AdmissionRules, Doorkeeper
 from bot.auth.provider import AWAY_FOR
+from bot.testing.serve import serving
 from runtime.contract import Role
 from runtime.domain.programs.token import ProgramToken
 from runtime.store.store import open_store
 from tests.fakes.openid import FakeOpenId, openid
-from tests.fakes.serve import serving
 from tests.unit.bot.auth.stage import OURS, ROLES, AuthStage, call, signing_in, staged
 
 MINUTE: Final = 60.0

@@ -12,11 +12,11 @@ from bot.doctor.keys.auth import check_auth
 from bot.doctor.subject import Subject
 from bot.plugins.channels import RESERVED
 from bot.settings.settings import Settings
+from bot.testing.serve import serving
 from runtime.contract import Level
 from runtime.domain.programs.token import API_PREFIXES
 from runtime.errors import ConfigError
 from tests.fakes.openid import FakeOpenId, openid
-from tests.fakes.serve import serving
 from tests.unit.bot.auth.stage import ROLES, auth_of, settings_of
 
 ISSUER: Final = 'issuer = "https://id.example.com"\n'

@@ -16,10 +16,10 @@ from bot.cli.root import cli
 from bot.operator.client import connected
 from bot.server.process import serving as process
 from bot.telemetry import logs
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from bot.tryouts.served import is_local
 from runtime.http.errors import Refusal
-from tests.fakes.openai import OpenAI, Reply
-from tests.fakes.serve import serving
 from tests.unit.bot.operator.test_schedules import House
 from tests.unit.bot.settings.test_settings import read
 

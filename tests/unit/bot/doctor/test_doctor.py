@@ -25,13 +25,13 @@ from bot.secrets.disk import replace
 from bot.secrets.keys import VARIABLE
 from bot.secrets.sealed import Lock, seal
 from bot.settings.settings import load_usable
+from bot.testing.openai.server import OpenAI, Reply
+from bot.testing.serve import serving
 from runtime.contract import Finding, Level, NodeId
 from runtime.store.sql.driver import micros
 from runtime.store.store import open_store
 from tests.fakes.collector import collecting
-from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.postgres import Postgres
-from tests.fakes.serve import serving
 
 
 class Patient:

@@ -31,6 +31,7 @@ from bot.metrics.listener import Listener, why
 from bot.metrics.meters import Meters
 from bot.metrics.tally import Counter, Histogram
 from bot.metrics.wrappers import MeteredModel, MeteredTool
+from bot.testing.scripted import Scripted
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -62,7 +63,6 @@ from runtime.models.choice.cooling import Rest
 from runtime.policy.budgets import DOLLAR, BudgetRules, Scope, fresh
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.protocol import NewStep, Taken
-from tests.fakes.models import Scripted
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")

@@ -10,9 +10,9 @@ import pytest
 from aiohttp import ClientConnectorError, ClientSession
 from prometheus_client.parser import text_string_to_metric_families as parse
 
+from bot.testing.scripted import Answer
 from runtime.contract import Call
 from runtime.errors import ModelFailed, StoreError
-from tests.fakes.models import Answer
 from tests.fakes.ports import free_port
 from tests.unit.bot.notebook import LIST, WRITE, Running, running
 

@@ -13,11 +13,11 @@ from structlog.testing import capture_logs
 
 from bot.telemetry.tracing.exporter import Telling
 from bot.telemetry.tracing.identity import root_id, trace_id
+from bot.testing.scripted import Answer
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, ModelFailed
 from tests.fakes.collector import Seen, collecting
 from tests.fakes.fresh import SERVING, AllFresh
-from tests.fakes.models import Answer
 from tests.unit.bot.notebook import LIST, WRITE, running
 
 

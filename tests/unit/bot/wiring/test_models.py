@@ -10,6 +10,7 @@ import pytest
 
 from bot.server.phases.duties import loading_ahead
 from bot.settings.settings import Settings, load
+from bot.testing.clocks import HandClock
 from bot.wiring.access import gate_of
 from bot.wiring.models.made import LateDemo, every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
@@ -19,7 +20,6 @@ from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import ModelChain
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import Controls
-from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 
 SONNET: Final = '[[models]]\nname = "sonnet"\nmodel = "anthropic/claude-sonnet-4-5"\napi_key = "k2"\n'

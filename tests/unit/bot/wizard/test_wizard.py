@@ -16,6 +16,7 @@ from bot.secrets.file import SealedFile
 from bot.secrets.keys import Keyring, Passphrase
 from bot.secrets.sealed import Lock
 from bot.settings.settings import load
+from bot.testing.openai.server import OpenAI, Reply
 from bot.wizard.draft import Draft, Flags, Kept
 from bot.wizard.model import ask_model
 from bot.wizard.place import ask_owner, ask_place, ask_port, folder_fault
@@ -23,7 +24,6 @@ from bot.wizard.steps import Step, walk
 from bot.wizard.write import add_owner, require_free, seal_secrets, write_settings
 from runtime.errors import ConfigError
 from runtime.store.store import open_store
-from tests.fakes.openai import OpenAI, Reply
 
 Answer = TypeVar("Answer")
 

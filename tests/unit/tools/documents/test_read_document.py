@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from bot.testing.serve import serving
 from runtime.contract import CardContext, CardNote, CardValue, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, Opening, Refused, Result, Rule
 from runtime.errors import ToolError
 from runtime.policy.taint import ReadStep, origin
-from tests.fakes.serve import serving
 from tests.unit.tools.documents import made
 from tools.documents.reader import DOCUMENT_MAX_BYTES, DocumentReader
 from tools.documents.tool import DOCUMENT_FLOW, document_tool

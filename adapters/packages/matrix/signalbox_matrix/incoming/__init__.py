@@ -1,0 +1,1 @@
+"""Matrix's events on their way in."""

@@ -1,0 +1,107 @@
+"""Rooms of the running Signalbox, by its page's wire and its operators' API: what an editor says and hears goes there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import Any, Final
+
+import aiohttp
+
+from bot.node import login
+from bot.node.lock import Control
+from bot.operator.client import Client, Gone
+from bot.operator.views import View
+from runtime.http.errors import Refusal
+
+WIRE_TIMEOUT: Final = aiohttp.ClientTimeout(total=30)
+STREAM_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=45)
+"""Its signs of life come each 15 s."""
+NO_WIRE_REPLY: Final = "The running process ({pid}) does not answer: {error}."
+
+
+class RoomWire:
+    """Speaks as the owner of this machine's Signalbox."""
+
+    def __init__(self, session: aiohttp.ClientSession, control: Control) -> None:
+        self._session = session
+        self._control = control
+        self.operator = Client(session, control)
+
+    async def say(self, room: str, text: str, message: str, files: list[str]) -> str:
+        """Id of the message; an equal `message` is the same one. Errors: Gone, Refusal."""
+        told = await self._post(f"/api/rooms/{room}/messages", {"id": message, "text": text, "files": files})
+        if told.get("outcome") in ("refused", "ignored"):
+            raise Refusal(403, told.get("notice") or "This message was refused.")
+        return str(told["signal_id"])
+
+    async def upload(self, room: str, name: str, data: bytes) -> str:
+        """Path of the file in the conversation. Errors: Gone, Refusal."""
+        form = aiohttp.FormData()
+        form.add_field("file", BytesIO(data), filename=name)
+        return str((await self._post(f"/api/rooms/{room}/files", form=form))["path"])
+
+    async def stop(self, room: str, message: str) -> None:
+        await self._post(f"/api/rooms/{room}/stop", {"id": message})
+
+    async def timeline(self, room: str) -> View:
+        return await self._answer("GET", f"/api/rooms/{room}/timeline")
+
+    async def thoughts(self, room: str, entry: str) -> list[str]:
+        told = await self._answer("GET", f"/api/rooms/{room}/work/{entry}")
+        return list(told.get("thoughts", ()))
+
+    async def progress(self, room: str) -> AsyncIterator[View]:
+        """Progress in the room as it comes, without end. Errors: Gone."""
+        url = f"{self._control.url}/api/rooms/{room}/events"
+        try:
+            async with self._session.get(url, timeout=STREAM_TIMEOUT) as answer:
+                if answer.status >= 400:
+                    return
+                name = ""
+                async for line in lines_of(answer.content):
+                    if line.startswith(b"event: "):
+                        name = line[7:].decode()
+                    elif line.startswith(b"data: ") and name == "progress":
+                        yield json.loads(line[6:])
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise self._gone(error) from error
+
+    async def _post(self, path: str, fields: View | None = None, *, form: aiohttp.FormData | None = None) -> View:
+        return await self._answer("POST", path, fields, form)
+
+    async def _answer(
+        self, method: str, path: str, fields: View | None = None, form: aiohttp.FormData | None = None
+    ) -> View:
+        url = f"{self._control.url}{path}"
+        try:
+            async with self._session.request(method, url, json=fields, data=form, timeout=WIRE_TIMEOUT) as answer:
+                told: Any = json.loads(await answer.read())
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise self._gone(error) from error
+        if answer.status == 503:
+            raise Gone(told.get("error", answer.reason))
+        if answer.status >= 400:
+            raise Refusal(answer.status, told.get("error", answer.reason))
+        return dict(told)
+
+    def _gone(self, error: Exception) -> Gone:
+        return Gone(NO_WIRE_REPLY.format(pid=self._control.pid, error=error or "no reply"))
+
+
+async def lines_of(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """Lines of any length: a room's view is one."""
+    rest = b""
+    async for chunk in stream.iter_any():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line
+
+
+@asynccontextmanager
+async def wired(control: Control) -> AsyncIterator[RoomWire]:
+    headers = {"Authorization": f"Bearer {control.token}", "Origin": control.url, "X-Signalbox": "1", **login.header()}
+    async with aiohttp.ClientSession(headers=headers, timeout=WIRE_TIMEOUT, trust_env=False) as session:
+        yield RoomWire(session, control)

@@ -1,0 +1,1 @@
+"""Migration from another bot's folder: read it, plan, back up, write. The other folder is never written to."""

@@ -1,0 +1,1 @@
+"""Settings that a start brings along: flags, and a file of variables."""

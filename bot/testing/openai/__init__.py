@@ -1,0 +1,1 @@
+"""A server that speaks the API of OpenAI, as a test scripts it."""

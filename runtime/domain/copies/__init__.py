@@ -1,0 +1,1 @@
+"""Copies of conversations, as files that another Signalbox reads. Pure."""

@@ -1,0 +1,271 @@
+"""The protocol's own client, as an editor has one, talks to agents: prompts, permissions, sessions, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, cast
+
+import aiohttp
+import pytest
+from acp import (
+    Client,
+    RequestError,
+    connect_to_agent,
+    embedded_text_resource,
+    image_block,
+    resource_block,
+    resource_link_block,
+    text_block,
+)
+from acp.client.connection import ClientSideConnection
+from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+
+from bot.doors.acp.stdio import LINE_MAX_BYTES, spoken_over
+from bot.node.lock import Control
+from bot.settings.settings import Settings
+from bot.testing.scripted import Answer, Held
+from runtime.contract import Address, ApprovalId, Call, Choice, Clicked, Effect, ModelReply, Reasoning, Signal, Usage
+from tests.contract.runtime.stage import FakeTool, fake_tool
+from tests.unit.bot.notebook import ADA, Running, running
+
+CHANGE: Final = Call("c", "change", '{"at": 1}')
+NEVER: Final = "never"
+CLOSED: Final = "closed"
+
+
+class Editor:
+    """Implements `acp.Client`: notes what it's told, and picks a button by its kind."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, Any]] = []
+        self.asked: list[dict[str, Any]] = []
+        self.picks = "allow_once"
+        self.news = asyncio.Event()
+
+    def on_connect(self, conn: Any) -> None:
+        """Nothing is asked of it."""
+
+    async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
+        self.updates.append(update.model_dump(exclude_none=True))
+        self.news.set()
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: Sequence[Any], **more: Any
+    ) -> RequestPermissionResponse:
+        self.asked.append({"call": tool_call.model_dump(exclude_none=True), "options": [one.kind for one in options]})
+        self.news.set()
+        if self.picks == NEVER:
+            await asyncio.Event().wait()
+        if self.picks == CLOSED:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        picked = next(one for one in reversed(options) if one.kind == self.picks)
+        return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=picked.option_id))
+
+    def said(self, kind: str = "agent_message_chunk") -> str:
+        return "".join(one["content"]["text"] for one in self.updates if one["session_update"] == kind)
+
+    def calls(self) -> list[tuple[str, str]]:
+        kinds = ("tool_call", "tool_call_update")
+        return [(one.get("title", ""), one["status"]) for one in self.updates if one["session_update"] in kinds]
+
+    async def until_asked(self) -> None:
+        async with asyncio.timeout(20):
+            while not self.asked:
+                self.news.clear()
+                await self.news.wait()
+
+
+class At:
+    """An editor beside a running Signalbox."""
+
+    def __init__(self, at_work: Running, editor: Editor, way: ClientSideConnection, tool: FakeTool, raw: Any) -> None:
+        self.at_work, self.editor, self.way, self.tool, self.raw = at_work, editor, way, tool, raw
+
+    async def session(self) -> str:
+        return (await self.way.new_session(cwd="/work", mcp_servers=[])).session_id
+
+    async def prompt(self, session: str, *blocks: Any) -> str:
+        told = await self.way.prompt(
+            session_id=session, prompt=[text_block(b) if isinstance(b, str) else b for b in blocks]
+        )
+        return told.stop_reason
+
+
+@asynccontextmanager
+async def none_begun(_settings: Settings) -> AsyncIterator[Control]:
+    raise AssertionError("one runs already")
+    yield  # an iterator of the same kind
+
+
+@asynccontextmanager
+async def editing(folder: Path, *answers: Answer) -> AsyncIterator[At]:
+    tool = fake_tool("change", Effect.WRITE)
+    async with running(folder / "data", answers, tools={"change": tool}) as at_work, asyncio.TaskGroup() as group:
+        ours, theirs = socket.socketpair()
+        reading, writing = await asyncio.open_connection(sock=ours, limit=1 << 16)
+        told, says = await asyncio.open_connection(sock=theirs, limit=1 << 26)
+        group.create_task(spoken_over(at_work.app.base.settings, none_begun, reading, writing))
+        editor = Editor()
+        way = connect_to_agent(cast("Client", editor), says, told, use_unstable_protocol=True)
+        try:
+            yield At(at_work, editor, way, tool, says)
+        finally:
+            await way.close()
+            says.close()
+
+
+async def test_a_prompt_is_answered_as_it_is_said_with_thoughts(tmp_path: Path) -> None:
+    thought = ModelReply("All is well.", (), Usage("m"), reasoning=Reasoning("Hm, hm.", "m"))
+    async with editing(tmp_path, "Hello there.", thought) as at:
+        told = await at.way.initialize(protocol_version=1)
+        session = await at.session()
+        assert await at.prompt(session, "hi") == "end_turn"
+        assert at.editor.said() == "Hello there."
+        assert await at.prompt(session, "and?") == "end_turn"
+    assert (
+        told.protocol_version,
+        told.agent_capabilities and told.agent_capabilities.load_session,
+        told.auth_methods,
+    ) == (1, True, [])
+    assert at.editor.said().endswith("All is well.")
+    assert at.editor.said("agent_thought_chunk") == "Hm, hm."
+
+
+async def test_a_question_is_a_permission_and_runs_once_denies_or_holds_for_good(tmp_path: Path) -> None:
+    other = Call("d", "change", '{"at": 2}')
+    async with editing(tmp_path, CHANGE, "Done.", other, "Not done.", other, "Done again.", other, "Once more.") as at:
+        session = await at.session()
+        assert await at.prompt(session, "change it") == "end_turn"
+        assert at.tool.calls == [{"at": 1}]
+        assert [status for _, status in at.editor.calls()] == ["pending", "in_progress", "completed"]
+        assert at.editor.asked[0]["call"]["raw_input"] == {"at": 1}
+        assert {"allow_once", "allow_always", "reject_once"} == set(at.editor.asked[0]["options"])
+        at.editor.picks = "reject_once"
+        assert await at.prompt(session, "again") == "end_turn"
+        assert len(at.tool.calls) == 1
+        assert at.editor.calls()[-1][1] == "failed"
+        at.editor.picks = "allow_always"
+        assert await at.prompt(session, "again") == "end_turn"
+        assert await at.prompt(session, "and again") == "end_turn"
+        asked = [row.choice for row in await at.at_work.app.store.approvals.approvals(limit=10)]
+    assert len(at.editor.asked) == 3, "the last call was not asked about"
+    assert len(at.tool.calls) == 3
+    assert Choice.ALWAYS in asked or Choice.CONVERSATION in asked
+    assert at.editor.said() == "Done.Not done.Done again.Once more."
+
+
+async def test_a_question_that_the_editor_leaves_or_others_answer_keeps_nobody(tmp_path: Path) -> None:
+    async with editing(tmp_path, CHANGE, CHANGE, "Done by others.") as at:
+        session = await at.session()
+        at.editor.picks = CLOSED
+        assert await at.prompt(session, "change it") == "end_turn"
+        assert "This question stays open" in at.editor.said()
+        [open_question] = await at.at_work.app.store.approvals.approvals(limit=5)
+        await at.way.cancel(session_id=session)
+        at.editor.picks, at.editor.asked = NEVER, []
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(at.prompt(await at.session(), "change it"))
+            await at.editor.until_asked()
+            rows = await at.at_work.app.store.approvals.approvals(limit=5)
+            [asked] = [row for row in rows if row.id != open_question.id]
+            await press(at, asked.id, asked.address)
+    assert asking.result() == "end_turn"
+    assert at.editor.said().endswith("Done by others.")
+
+
+async def test_work_is_cancelled_and_one_prompt_is_answered_at_a_time(tmp_path: Path) -> None:
+    held = Held(asyncio.Event(), "late", asyncio.Event())
+    async with editing(tmp_path, held, "Again.") as at:
+        session = await at.session()
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(at.prompt(session, "think"))
+            async with asyncio.timeout(20):
+                await held.begun.wait()
+            with pytest.raises(RequestError, match="still being answered"):
+                await at.prompt(session, "and?")
+            await at.way.cancel(session_id=session)
+        assert asking.result() == "cancelled"
+        assert await at.prompt(session, "go on") == "end_turn"
+    assert at.editor.said().endswith("Again.")
+
+
+async def test_files_come_along(tmp_path: Path) -> None:
+    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    async with editing(tmp_path, "Seen.", "Long.") as at:
+        session = await at.session()
+        notes = resource_block(embedded_text_resource("file:///work/notes.md", "# Notes"))
+        link = resource_link_block("plan", "file:///work/plan.md")
+        assert await at.prompt(session, "look", notes, image_block(picture, "image/png"), link) == "end_turn"
+        assert await at.prompt(session, "x" * 10_000_000) == "end_turn"
+        view = (await at.at_work.app.store.history.view(_address(at, session))).entries
+    first, long = (entry for entry in view if entry.author == "person")
+    assert [file.name for file in first.files] == ["notes.md", "image.png"]
+    assert "[plan](file:///work/plan.md)" in first.body
+    assert [(file.name, file.size) for file in long.files] == [("prompt.txt", 10_000_000)]
+
+
+async def test_sessions_are_listed_loaded_and_have_modes(tmp_path: Path) -> None:
+    async with editing(tmp_path, "Hello.") as at:
+        session = await at.session()
+        await at.prompt(session, "hi there")
+        await at.way.set_session_mode(session_id=session, mode_id="plan")
+        before = len(at.editor.updates)
+        loaded = await at.way.load_session(cwd="/work", session_id=session, mcp_servers=[])
+        resumed = await at.way.resume_session(cwd="/work", session_id=session)
+        listed = (await at.way.list_sessions(cwd="/work")).sessions
+        nothing = (await at.way.list_sessions(cwd="/elsewhere")).sessions
+        for wrong in (
+            at.way.load_session(cwd="/work", session_id="nope", mcp_servers=[]),
+            at.prompt("nope", "hi"),
+            at.prompt(session),
+            at.way.set_session_mode(session_id=session, mode_id="wild"),
+            at.way.set_config_option(config_id="model", session_id=session, value="x"),
+            at.way.authenticate(method_id="x"),
+        ):
+            with pytest.raises(RequestError):
+                await wrong
+    told = [(one["session_update"], one["content"]["text"]) for one in at.editor.updates[before:]]
+    assert told[:2] == [("user_message_chunk", "hi there"), ("agent_message_chunk", "Hello.")]
+    assert [told.modes and told.modes.current_mode_id for told in (loaded, resumed)] == ["plan", "plan"]
+    assert [(one.session_id, one.title) for one in listed] == [(session, "hi there")]
+    assert nothing == []
+
+
+async def test_garbage_is_answered_and_ends_nothing(tmp_path: Path) -> None:
+    async with editing(tmp_path, "Hello.") as at:
+        for line in (b"hello\n", b"[1]\n", b"7\n", b'{"method": 5}\n', b"\xff\n", b"[" * 200_000 + b"\n", b"\n"):
+            at.raw.write(line)
+        for _ in range((LINE_MAX_BYTES >> 20) + 2):
+            at.raw.write(b"x" * (1 << 20))
+            await at.raw.drain()
+        at.raw.write(b"\n" + json.dumps({"jsonrpc": "2.0", "method": "no/such"}).encode() + b"\n")
+        with pytest.raises(RequestError, match="Method not found"):
+            await at.way.ext_method("no/such", {})
+        assert await at.prompt(await at.session(), "hi") == "end_turn"
+
+
+async def press(at: At, question: ApprovalId, address: Address) -> None:
+    """An owner presses Approve elsewhere."""
+    click = Clicked(question, Choice.APPROVE)
+    await at.at_work.app.sink(Signal("notebook-1", "press", ADA, "Ada", address, click, datetime.now(UTC)))
+
+
+def _address(at: At, session: str) -> Address:
+    page = next(account for account in at.at_work.app.at.accounts if account.channel == "web")
+    return Address("web", page.identity, session)
+
+
+async def test_the_pages_wire_opens_to_the_token_of_this_machine_alone(tmp_path: Path) -> None:
+    async with editing(tmp_path) as at:
+        where, path = at.at_work.url, "/api/rooms/acp0000000000/timeline"
+        for token, status in ((at.at_work.app.control_token, 200), ("wrong", 401), ("", 401)):
+            headers = {"Authorization": f"Bearer {token}", "Origin": where}
+            async with aiohttp.ClientSession(headers=headers) as web, web.get(f"{where}{path}") as answer:
+                assert answer.status == status

@@ -1,0 +1,47 @@
+"""Texts and calls as an editor is told of them: each part once, whatever of it was heard while it was said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.doors.acp.telling import Telling
+
+
+def told(*events: dict[str, Any], answer: str = "") -> str:
+    telling = Telling("call")
+    updates = [update for event in events for update in telling.progress(event)]
+    if answer:
+        updates += telling.answer({"markdown": answer})
+    return "".join(update.content.text for update in updates if update.session_update == "agent_message_chunk")
+
+
+def speaking(text: str) -> dict[str, Any]:
+    return {"kind": "speaking", "text": text}
+
+
+@pytest.mark.parametrize(
+    ("heard", "answer", "whole"),
+    [
+        ((), "All is well.", "All is well."),
+        (("All ", "All is"), "All is well.", "All is well."),
+        (("All is well.",), "All is well.", "All is well."),
+        (("All is ",), "All is well.", "All is well."),
+        (("All is well. ",), "*ops* · All is well.", "All is well. "),
+        (("I look.", "It is there."), "It is there.", "I look.\n\nIt is there."),
+        (("Something else.",), "All is well.", "Something else.\n\nAll is well."),
+        (("x" * 48_999, "x" * 50_000), "x" * 60_000, "x" * 60_000),
+    ],
+)
+def test_a_text_is_told_once(heard: tuple[str, ...], answer: str, whole: str) -> None:
+    assert told(*map(speaking, heard), answer=answer) == whole
+
+
+def test_a_call_that_was_heard_to_begin_alone_ends_with_the_prompt() -> None:
+    telling = Telling("call")
+    begun = list(telling.progress({"kind": "working", "tool": "read_file", "arguments": "{}", "ended": False}))
+    over = list(telling.over())
+    assert [(one.kind, one.status) for one in begun] == [("read", "in_progress")]
+    assert [(one.tool_call_id, one.status) for one in over] == [(begun[0].tool_call_id, "completed")]
+    assert list(telling.over()) == []

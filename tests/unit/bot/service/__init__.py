@@ -1,0 +1,1 @@
+"""Signalbox in the background."""

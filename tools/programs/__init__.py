@@ -1,0 +1,1 @@
+"""Programs that stay, read lines of JSON and answer with such lines."""
