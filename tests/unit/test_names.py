@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[2]
 FEW: Final = 4
 """Modules that may have a constant of one name without saying why."""
 REASONS: Final[Mapping[str, str]] = {
-    "PLUGIN": "what each channel hands over, under the name by which all of them are found",
     "T": "a type variable: its name is the convention, and it means nothing beyond its function",
 }
 
