@@ -18,6 +18,7 @@ from bot.settings.settings import Settings
 from runtime.errors import ConfigError
 from runtime.models.vendors import fault_of
 from runtime.templating.prompts import MARKS, PROMPT_MAX_CHARS
+from runtime.text.glyphs import visible
 
 JOBS_MAX: Final = 200
 PROMPTS_FOLDER: Final = "prompts"
@@ -28,6 +29,7 @@ NEEDS_SECRETS: Final = "its secrets stay behind without --with-secrets"
 OFF: Final = "off, since its secrets stay behind without --with-secrets"
 OTHER_VALUE: Final = "off, since another value is sealed here under that name"
 RUN_AGAIN: Final = "Run this again with --with-secrets, or set them: signalbox secrets set"
+KEY_ELSEWHERE: Final = "If your key belongs there: signalbox config set model.api_base, and model.name."
 PROMPT_INTRODUCTION: Final = (
     "What follows comes from {program}, where it was written for another program. Where it names tools, files or commands "
     "that you don't have, pass over it."
@@ -129,7 +131,10 @@ class SettingsChanges:
         return {name: value for name, value in named.items() if name not in self.sealed}
 
     def _is_at_hand(self, name: str, new: Mapping[str, str]) -> bool:
-        return bool(new.get(name) or self.sealed.get(name) or self.settings.chain.variables.get(name))
+        return bool(self._value(name, new))
+
+    def _value(self, name: str, new: Mapping[str, str]) -> str:
+        return new.get(name) or self.sealed.get(name) or self.settings.chain.variables.get(name) or ""
 
     def _known_accounts(self) -> None:
         """Note accounts that answer already: rooms and schedules may name them."""
@@ -156,7 +161,7 @@ class SettingsChanges:
 
     def _models(self) -> None:
         known = {self.settings.model.name, *(row.model for row in self.settings.models)}
-        usable = [one for one in self._distinct() if one.name in known or self._has_key(one)]
+        usable = [one for one in self._distinct() if (one.name in known and not one.api_base) or self._has_key(one)]
         if not usable:
             return
         first, *others = usable
@@ -206,7 +211,11 @@ class SettingsChanges:
         wanted = [*key_names(one.name)] or [name for name in (self._key_variable(one),) if name]
         if not wanted and vendor(one.name) in LOCAL_VENDORS:
             return True
-        if any(self._is_at_hand(name, self._key_of(one)) for name in wanted):
+        if at_hand := next(filter(None, (self._value(name, self._key_of(one)) for name in wanted)), ""):
+            if one.api_base and at_hand != one.key:  # a folder names no place to which a key of ours is sent
+                why = f"it is asked at {visible(one.api_base)}, and another key is here under {wanted[0]}"
+                self.plan.add(Item.MODELS, one.name, Action.LEAVE, why, KEY_ELSEWHERE)
+                return False
             return True
         name = wanted[0] if wanted else "its key"
         why = NEEDS_SECRETS if one.key else "its key isn't in that folder"

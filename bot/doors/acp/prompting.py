@@ -106,12 +106,9 @@ class Prompt:
             if self.is_cancelled:  # perhaps it went away before it heard so
                 await self.cancel()
             return
-        if answers and spoken.text:
-            self._is_saying = True
-            with suppress(Refusal):  # it was answered elsewhere: then these are words as any others
-                await wire.operator.decide(answers, TEXT_CHOICE, spoken.text)
-                self._is_said = True
-                return
+        if answers and spoken.text and await self._answers(wire, answers, spoken.text):
+            self._is_said = True
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARS_WITHIN.total_seconds()):
                 await self._hears.wait()
@@ -122,6 +119,15 @@ class Prompt:
         self._is_said = True
         if self.is_cancelled:
             await self.cancel()
+
+    async def _answers(self, wire: RoomWire, question: str, text: str) -> bool:
+        """True once the question has this answer; False where it was answered elsewhere: then these are words as any others."""
+        is_repeat, self._is_saying = self._is_saying, True
+        try:
+            await wire.operator.decide(question, TEXT_CHOICE, text)
+        except Refusal:  # after a cut, perhaps since it has it already
+            return is_repeat and (await wire.operator.approval(question))["reason"] == text.strip()
+        return True
 
     async def _hear(self, wire: RoomWire) -> None:
         """Tell what is at work. Some of it may be missed: the answer has all of it."""

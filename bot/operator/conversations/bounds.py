@@ -45,11 +45,13 @@ class BoundsApi(PartialApi):
         if agent not in agents:
             raise Refusal(404, say(NO_AGENT, name=agent, names=", ".join(agents)))
         bounds = Bounds(self._globs(fields.get("tools"), agents[agent]), self._model(str(fields.get("model") or "")))
-        if folder := str(fields.get("workspace") or ""):
-            self._lend(agent, address, Path(folder))
+        folder = str(fields.get("workspace") or "")
+        if folder:
+            self._check_lendable(agent, Path(folder))
         if not await self._store.lives.keep_bounds(address, bounds):
             raise Refusal(409, OTHER_BOUNDS)
-        if folder:
+        if folder:  # only now: other bounds of that room would work in it too
+            self._lend(agent, address, Path(folder))
             cleaned = self._context.door().clean(folder, Gate.HANDED_ON)
             await self._store.cluster.note_fact("folder lent", self.actor.name, str(address), cleaned)
         names = [name for name in agents[agent]["has"] if unmatched(bounds.tools, [name]) != list(bounds.tools)]
@@ -75,7 +77,8 @@ class BoundsApi(PartialApi):
             raise Refusal(404, NO_MODEL.format(name=name, names=", ".join(names)))
         return "" if name in usual else name
 
-    def _lend(self, agent: str, address: Address, folder: Path) -> None:
+    def _check_lendable(self, agent: str, folder: Path) -> None:
+        """Errors: Refusal."""
         context = self._context
         if context.live_settings is None:
             raise Refusal(409, NO_FOLDERS)
@@ -87,6 +90,9 @@ class BoundsApi(PartialApi):
         why = refusal(folder, roots=settings.files.lendable, own=own, uid=workspaces.uid)
         if why:
             raise Refusal(403, why)
+
+    def _lend(self, agent: str, address: Address, folder: Path) -> None:
+        workspaces = self._context.folders(agent)
         try:
             lend(workspaces.root, workspaces.path(address).name, folder)
         except OSError as error:

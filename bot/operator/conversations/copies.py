@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -50,7 +49,9 @@ from runtime.text.words import marked, say, say_many
 from runtime.workspace.workspaces import WorkspaceFolders
 
 RECORD_WORD: Final = "record"
-RECORDED: Final = re.compile(r"\n```json\n(?P<json>.+)\n```\s*$", re.DOTALL)
+RECORD_BEGIN: Final = "\n```json\n"
+RECORD_END: Final = "\n```"
+RECORD_KINDS: Final = (EntryKind.CALL.value, EntryKind.APPROVAL.value)
 FILES_FROM: Final = 1_000_000
 """Added to the number of an entry: the number of the record of its files."""
 HASHED_MAX_BYTES: Final = 64 << 20
@@ -61,6 +62,8 @@ MODEL_CHARS: Final = 40_000
 """Of an imported conversation, the newest ones, which agents read."""
 ROOM_CHARS: Final = 24
 TITLE_CHARS: Final = 100
+CLOCKS_APART: Final = timedelta(days=1)
+"""A copy's clock may be ahead by so much."""
 TICK: Final = timedelta(microseconds=1)
 NAME_A_ROOM: Final = marked("Name a room.")
 NO_COPY: Final = marked("This file can't be imported: {why}. Nothing was imported.")
@@ -90,6 +93,7 @@ class CopiesApi(PartialApi):
         """Import such an export into a new room of the page, once. Nothing in it runs, waits or asks."""
         try:
             copy = await asyncio.to_thread(of_values, fields)
+            _check_times(copy, self._context.now())
         except CopyFault as fault:
             raise Refusal(422, NO_COPY.format(why=fault)) from None
         return await imported(self._context, self.actor, copy)
@@ -184,15 +188,22 @@ def _files_of(answers: Sequence[AnswerRow]) -> Iterator[tuple[tuple[str, int], t
 
 def _record_of(text: str) -> dict[str, str]:
     values = _values_in(text)
+    if values.get("kind") not in RECORD_KINDS:  # an answer may end with anything, also with what looks like a record
+        return {}
     return {name: str(value) for name, value in values.items() if name not in ("signalbox", "files")}
 
 
 def _values_in(text: str) -> dict[str, Any]:
     """The record in an imported text; empty for a text that has none, or whose record the leak guard changed."""
-    found = RECORDED.search(text)
+    whole = text.rstrip()
+    _, begin, told = whole.removesuffix(RECORD_END).rpartition(
+        RECORD_BEGIN
+    )  # in JSON a line's end is written otherwise
+    if not begin or not whole.endswith(RECORD_END):
+        return {}
     try:
-        values = json.loads(found["json"]) if found else {}
-    except ValueError:
+        values = json.loads(told)
+    except (ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) and values.get("signalbox") == RECORD_WORD else {}
 
@@ -260,6 +271,12 @@ async def imported(context: OperatorContext, actor: Actor, copy: ConversationCop
         "already": before is not None,
         "told": told,
     }
+
+
+def _check_times(copy: ConversationCopy, now: datetime) -> None:
+    """Errors: CopyFault for times that would stand behind all that is said here."""
+    if copy.entries[-1].at > now + CLOCKS_APART:
+        raise CopyFault("its last entry is from the future")
 
 
 def _cleaned(copy: ConversationCopy, clean: Any) -> ConversationCopy:

@@ -21,6 +21,8 @@ ENTRY_TEXT_MAX_CHARS: Final = 1_000_000
 COPIED_NAME_MAX_CHARS: Final = 200
 COPIED_FILES_MAX: Final = 100
 """Files of one entry."""
+FIRST_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""No conversation is older."""
 KEPT_CONTROLS: Final = "\n\t"
 RECORD_FIELDS: Final = ("tool", "effect", "arguments", "result", "state", "ended_at", "by", "choice", "reason")
 
@@ -132,6 +134,8 @@ def of_values(given: object) -> ConversationCopy:
         raise CopyFault("there is nothing in it")
     if any(later.at < one.at for one, later in pairwise(entries)):
         raise CopyFault("its entries aren't in the order of their times")
+    if entries[0].at < FIRST_TIME:
+        raise CopyFault(f"its first entry is from before {FIRST_TIME:%Y}")
     return ConversationCopy(
         *(
             _text(given, "title", COPIED_NAME_MAX_CHARS),

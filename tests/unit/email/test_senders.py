@@ -34,6 +34,18 @@ DKIM = f"{US}; dkim=pass header.d=example.com header.s=x; spf=pass smtp.mailfrom
         ([f"{US}; dkim=none", DKIM], False),
         ([f"{US}; dmarc=pass header.from=example.com; dmarc=fail"], False),
         (["", ";", "=", "(((("], False),
+        # Senders choose the local part of an address, a signature's identity and words in comments.
+        ([f'{US}; spf=pass smtp.mailfrom="a; dmarc=pass header.from=example.com; b"@evil.example'], False),
+        ([f'{US}; spf=pass smtp.mailfrom="a\\"; dmarc=pass header.from=example.com; \\""@evil.example'], False),
+        ([f'{US}; dkim=pass header.i="x header.d=example.com"@evil.example header.s=a'], False),
+        ([f'{US}; dkim=pass header.i="x\\ header.d=example.com"@evil.example'], False),
+        ([f"{US}; spf=pass (said (hi) ; dmarc=pass header.from=example.com ; ) smtp.mailfrom=evil.example"], False),
+        ([f"{US}; spf=pass (said \\) ; dmarc=pass header.from=example.com ; ) smtp.mailfrom=evil.example"], False),
+        ([f"{DMARC}; spf=pass (of", DKIM], False),
+        ([f'{US}; dmarc=fail reason="no; dmarc=pass header.from=example.com'], False),
+        ([f'{US}; dmarc=pass (p=reject (of (all) (\\()) reason="a; b \\" c") header.from="example.com"'], True),
+        ([f'{US}; dmarc=pass reason="a; b \\" c" header.from="example.com"'], True),
+        ([f'{US} (our "own (server); spf=none); dmarc=pass header.from=example.com'], True),
     ],
 )
 def test_a_sender_is_who_our_own_server_says(results: list[str], told: bool) -> None:

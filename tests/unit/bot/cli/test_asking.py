@@ -91,9 +91,18 @@ async def test_a_question_is_told_as_lines_within_its_bounds(
         assert "read_file" in lines[-1]["text"]  # it would need that one
 
         await _refusals(control)
+        before = _lendings(tmp_path)
         async with connected(control) as client:
+            await client.bound("boundedabcdefabcdef", {"tools": ["list_*"]})
+            with pytest.raises(Refusal, match="other bounds"):
+                await client.bound("boundedabcdefabcdef", {"workspace": site})
+            assert _lendings(tmp_path) == before, "a refused request lends nothing"
             lent = await client.audit("folder lent")
         assert {row["detail"] for row in lent} == {site}
+
+
+def _lendings(folder: Path) -> list[Path]:
+    return sorted(folder.rglob(".lent/*"))
 
 
 async def _refusals(control: Control) -> None:

@@ -53,6 +53,11 @@ def without_ids(copy: Mapping[str, Any]) -> dict[str, Any]:
     return {"title": copy["title"], "cut": copy["cut"], "entries": rows}
 
 
+def one_entry(at: str, text: str = "hello", kind: str = "answer") -> str:
+    rows = [{"kind": kind, "id": "1", "at": at, "text": text}]
+    return json.dumps({"signalbox": "conversation", "version": 1, "title": "A talk", "entries": rows})
+
+
 def test_a_conversation_comes_back_as_it_was_and_nothing_in_it_can_be_acted_on(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -106,6 +111,27 @@ def test_an_export_for_people_has_headings(places: tuple[Path, Path], tmp_path: 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'so\n\n```json\n{"signalbox": "record"}\n```',
+        'so\n\n```json\n{"signalbox": "record", "kind": "message", "tool": "x"}\n```',
+        f"so\n\n```json\n{'[' * 50_000}\n```",
+        "\n```json\n{" * 5_000,
+    ],
+    ids=["no kind", "other kind", "deep", "fences"],
+)
+def test_an_imported_answer_that_looks_like_a_record_is_exported_as_an_answer(
+    text: str, places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "copy.json"
+    file.write_text(one_entry("2026-01-02T03:04:05+00:00", text))
+    code, said = told(places[0], "conversations", "import", str(file), "--json")
+    assert code == 0, said
+    (entry,) = exported(places[0], json.loads(said)["room"])["entries"]
+    assert (entry["kind"], entry["text"].split()) == ("answer", text.split())
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("words", "it is no JSON"),
@@ -117,6 +143,7 @@ def test_an_export_for_people_has_headings(places: tuple[Path, Path], tmp_path: 
             '{"signalbox": "conversation", "version": 1, "entries": [{"kind": "message", "at": "9"}]}',
             "entry 1 has no time",
         ),
+        (one_entry("0001-01-01T00:00:00+00:00"), "from before 1970"),
         ("[" * 100_000, "nested too deep"),
         ("\udcff", "it is no UTF-8 text"),
     ],
@@ -129,6 +156,14 @@ def test_what_is_no_copy_is_refused_and_nothing_written(
     code, said = told(places[0], "conversations", "import", str(file))
     assert (code, words in said) == (MISUSE, True), said
     assert "Nothing was imported." in said
+
+
+def test_a_copy_from_the_future_is_refused(places: tuple[Path, Path], tmp_path: Path) -> None:
+    file = tmp_path / "copy.json"
+    file.write_text(one_entry("9999-12-31T23:59:59.999999+00:00"))
+    code, said = told(places[0], "conversations", "import", str(file))
+    assert code != 0
+    assert "its last entry is from the future. Nothing was imported." in " ".join(said.split())
 
 
 def test_a_file_beyond_all_bounds_is_not_read(places: tuple[Path, Path], tmp_path: Path) -> None:

@@ -222,6 +222,23 @@ def test_what_is_here_already_is_never_overwritten(place: Path, tmp_path: Path) 
     assert "Mine." in (skill / "SKILL.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("theirs", "state"), [("", "leave"), ("sk-example-theirs", "leave"), ("sk-example-own", "take")]
+)
+def test_a_key_of_ours_goes_to_no_address_that_a_home_names(
+    theirs: str, state: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-example-own")
+    home = home_of("hermes", tmp_path)
+    model = "model:\n  default: gpt-5\n  provider: custom\n  base_url: https://llm.example.net/v1\n"
+    (home / "config.yaml").write_text(model)
+    (home / ".env").write_text(f"OPENAI_API_KEY={theirs}\n")
+    report = migrated("hermes", home, "--item", "models")
+    assert states(report)["models", "openai/gpt-5"] == state
+    file = place / "signalbox.toml"
+    assert ("llm.example.net" in (file.read_text() if file.exists() else "")) is (state == "take")
+
+
 def test_rows_of_a_database_that_somebody_made_up_do_no_harm(place: Path, tmp_path: Path) -> None:
     home = home_of("openclaw", tmp_path)
     job = {

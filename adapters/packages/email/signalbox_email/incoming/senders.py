@@ -12,11 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-COMMENT: Final = re.compile(r"\([^()]*\)")
+SIGN: Final = re.compile(r'\\.|"|\(|\)|;|\s|[^\\"();\s]+|\\', re.DOTALL)
 RESULT: Final = re.compile(r"^\s*(?P<method>[a-z0-9-]+)(?:/\d+)?\s*=\s*(?P<result>[a-z]+)", re.IGNORECASE)
 PROPERTY: Final = re.compile(
-    r"\b(?P<name>(?:header|smtp|policy)\.[a-z-]+)\s*=\s*\"?(?P<value>[^\s;\"]+)", re.IGNORECASE
+    r"(?<!\S)(?P<name>(?:header|smtp|policy)\.[a-z-]+)\s*=\s*(?P<value>\S+)(?!\S)", re.IGNORECASE
 )
+UNREADABLE: Final = "dmarc=permerror"
+QUOTED: Final = "\N{REPLACEMENT CHARACTER}"
+"""Stands for each sign in quotes that ends a word elsewhere: senders choose some of what a server quotes."""
 
 
 def is_vouched_for(address: str, results: Sequence[str], authserv_id: str) -> bool:
@@ -35,16 +38,35 @@ def is_vouched_for(address: str, results: Sequence[str], authserv_id: str) -> bo
 
 def _id_of(header: str) -> str:
     """The name of the server that wrote it."""
-    first = COMMENT.sub(" ", header).partition(";")[0].split()
+    first = next(_pieces(header)).split()
     return first[0].lower() if first else ""
 
 
 def _told(header: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Method, result and properties of each result in it."""
-    for piece in COMMENT.sub(" ", header).split(";")[1:]:
+    for piece in list(_pieces(header))[1:]:
         if found := RESULT.match(piece):
             properties = {one["name"].lower(): one["value"].lower() for one in PROPERTY.finditer(piece)}
             yield found["method"].lower(), found["result"].lower(), properties
+
+
+def _pieces(header: str) -> Iterator[str]:
+    """Its parts between semicolons, without comments, which nest, and without quotes. One that is left open vouches for nobody."""
+    piece, depth, in_quotes = "", 0, False
+    for sign in SIGN.findall(header):
+        if sign == '"' and not depth:
+            in_quotes = not in_quotes
+        elif in_quotes:
+            piece += QUOTED if sign in "();" or sign.isspace() else sign[-1] if sign[0] == "\\" else sign
+        elif sign in "()":
+            depth = max(0, depth + (1 if sign == "(" else -1))
+            piece += " "
+        elif sign == ";" and not depth:
+            yield piece
+            piece = ""
+        elif not depth:
+            piece += sign
+    yield UNREADABLE if depth or in_quotes else piece
 
 
 def _is_of(domain: str, properties: dict[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -65,7 +65,7 @@ class Intake:
     async def take(self, event: Raw, room: Room, sink: Sink) -> bool:
         """True for what somebody said to us. Errors: StoreError, MatrixError: it was not taken in, and comes again."""
         try:
-            self._known.note(event)
+            self._known.note(room.id, event)
             room.learn(event)
             if "state_key" in event:
                 await self._changed(event, room, sink)
@@ -166,13 +166,29 @@ class Intake:
         """A room was replaced: go on in the new one. Where that is closed, somebody will invite us."""
         via = str(event["sender"]).partition(":")[2]
         try:
+            was_there = room.successor in await self._api.joined_rooms()
             await self._api.join(room.successor, via)
         except Refused as error:
             if _comes_later(error):
                 raise
             log.info("can't follow a room yet", account=self._account, room=room.id, to=room.successor, why=str(error))
             return
-        await self._moved(event, room, sink)
+        if await self._replaces(room):
+            await self._moved(event, room, sink)
+            return
+        log.warning("a room names one as its next that isn't", account=self._account, room=room.id, to=room.successor)
+        if not was_there:
+            await self._api.leave(room.successor)
+
+    async def _replaces(self, room: Room) -> bool:
+        """True if the next room says itself which one it replaces: whoever may end a room can name any as its next."""
+        try:
+            made = await self._api.state(room.successor, "m.room.create")
+        except Refused as error:
+            if _comes_later(error):
+                raise
+            return False
+        return predecessor(made) == room.id
 
     async def _moved(self, event: Raw, room: Room, sink: Sink) -> None:
         """Rows keep the id that they know: the new one is noted beside it."""
@@ -200,22 +216,42 @@ class Intake:
         if ours is None:
             return
         try:
-            await self._answered(room, ours, sink)
+            await self._answered(room, ours, _before(events), sink)
         except Refused as error:
             if _comes_later(error):
                 raise
             log.warning("can't answer an invitation", account=self._account, room=room, reason=str(error))
 
-    async def _answered(self, room: str, invitation: Raw, sink: Sink) -> None:
+    async def _answered(self, room: str, invitation: Raw, replaced: str, sink: Sink) -> None:
         who, before = self._who(invitation), self._rooms.before(room)
         alone = bool((invitation.get("content") or {}).get("is_direct"))
-        if before is None and not await self._given.may_invite(who, Address(MATRIX, self.me.id, room), alone):
-            log.info("an invitation by somebody who may not was declined", account=self._account, by=who, room=room)
-            await self._api.leave(room)
+        may = await self._given.may_invite(who, Address(MATRIX, self.me.id, room), alone)
+        if not may and not (before is not None and before.id == replaced):
+            await self._decline(who, room)
             return
         await self._api.join(room, str(invitation["sender"]).partition(":")[2])
-        if before is not None:  # a room that we are in names this one as what replaces it
+        # A room that we are in names this one as what replaces it, and this one names that; invitations may lie.
+        if before is not None and await self._replaces(before):
             await self._moved(invitation, before, sink)
+        elif not may:
+            await self._decline(who, room)
+
+    async def _decline(self, who: Identity, room: str) -> None:
+        log.info("an invitation by somebody who may not was declined", account=self._account, by=who, room=room)
+        await self._api.leave(room)
+
+
+def predecessor(made: Raw) -> str:
+    """The room that another one replaces, by the content of its first event."""
+    told = made.get("predecessor")
+    return str(told.get("room_id") or "") if isinstance(told, Mapping) else ""
+
+
+def _before(state: Sequence[Raw]) -> str:
+    """The room that this one replaces, by what comes with an invitation."""
+    made = next((event for event in state if event.get("type") == "m.room.create"), {})
+    content = made.get("content")
+    return predecessor(content) if isinstance(content, Mapping) else ""
 
 
 def _comes_later(error: Refused) -> bool:

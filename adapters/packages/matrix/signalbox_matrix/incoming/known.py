@@ -42,21 +42,24 @@ class KnownEvents:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._known: OrderedDict[str, Earlier] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], Earlier] = OrderedDict()
         self.me = ""
 
-    def note(self, event: Raw) -> None:
+    def note(self, room: str, event: Raw) -> None:
         """Remember an event that passes. Errors: as `earlier_of`."""
         target = str(relation(event["content"]).get("event_id") or "")
         if is_edit(event["content"]):
-            if event["sender"] == self.me and (known := self._known.get(target)):
-                self._known[target] = replace(known, now=offered(event["content"]["m.new_content"]))
+            if event["sender"] == self.me and (known := self._known.get((room, target))):
+                self._known[room, target] = replace(known, now=offered(event["content"]["m.new_content"]))
             return
-        self._keep(str(event["event_id"]), self._earlier(event))
+        self._keep((room, str(event["event_id"])), self._earlier(event))
 
     async def of(self, room: str, event: str) -> Earlier | None:
-        """None where the homeserver shows us no such event. Errors: MatrixError where it can't be asked."""
-        if known := self._known.get(event):
+        """None where the room has no such event: one of another room means nothing here.
+
+        Errors: MatrixError where the homeserver can't be asked.
+        """
+        if known := self._known.get((room, event)):
             return known
         try:
             found = await self._api.event(room, event)
@@ -64,7 +67,7 @@ class KnownEvents:
             if error.status not in (400, 403, 404):
                 raise
             return None
-        return self._keep(event, self._earlier(found))
+        return self._keep((room, event), self._earlier(found))
 
     async def with_code(self, room: str, code: str) -> tuple[str, Earlier] | None:
         """The newest card of ours in a room that has a code. Errors: MatrixError."""
@@ -80,7 +83,7 @@ class KnownEvents:
                 return (number, found) if found else None
         return None
 
-    def _keep(self, event: str, earlier: Earlier) -> Earlier:
+    def _keep(self, event: tuple[str, str], earlier: Earlier) -> Earlier:
         self._known[event] = earlier
         self._known.move_to_end(event)
         if len(self._known) > REMEMBERED:
