@@ -37,6 +37,15 @@ BOUNDS: Final = {"podman": "v2 false [cpuset cpu io memory pids]", "docker": "tr
 IMAGE: Final = "here:1"
 
 
+def stand_in(folder: Path, kind: str) -> Path:
+    """A program `kind` that is this one; its containers and calls are beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / kind
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} "$0" "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
 def main(place: Path, words: list[str]) -> int:
     with (place.parent / "calls").open("a") as calls:
         calls.write(" ".join(words).replace("\n", " ") + f" | {' '.join(sorted(os.environ))}\n")

@@ -24,17 +24,8 @@ IMAGE = container_program.IMAGE
 UID = ShellSettings().uid
 
 
-def stand_in(folder: Path, kind: str) -> Path:
-    """A program `kind` that is the fake; its containers and calls are beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / kind
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {container_program.__file__} "$0" "$@"\n')
-    program.chmod(0o755)
-    return program
-
-
 def containers(tmp_path: Path, kind: str = "podman", seconds: float = 20) -> Containers:
-    program = stand_in(tmp_path / "bin", kind)
+    program = container_program.stand_in(tmp_path / "bin", kind)
     terms = ContainerTerms((IMAGE, "other:2"), tmp_path / "kept", str(program), timeout=timedelta(seconds=seconds))
     return Containers(terms)
 
