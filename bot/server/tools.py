@@ -125,10 +125,8 @@ def toolkit_of(
     own |= {**search_tools(settings), **request_tools(settings, at_work.secrets), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
-    containers = containers_of(settings)
-    own |= module_tools(settings, containers, space)
-    saving = checkpoint_tool(sandbox, timeout=shell.timeout)
-    own[saving.spec.name] = saving
+    saving, containers = checkpoint_tool(sandbox, timeout=shell.timeout), containers_of(settings)
+    own |= {saving.spec.name: saving, **module_tools(settings, containers, space)}
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
