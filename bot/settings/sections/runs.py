@@ -124,6 +124,11 @@ class Tools(Section):
         default_factory=ContainersSection, description="Commands in containers of docker or podman."
     )
     wasm: WasmSection = Field(default_factory=WasmSection, description="WebAssembly modules.")
+    of_programs: tuple[Text, ...] = Field(
+        default=(),
+        description='Tools that [programs of your own](sdk.md#tools) bring, such as ["soil"]: workflows may name them. A program '
+        "that opens an agent adds its own.",
+    )
     installed: tuple[Text, ...] = Field(
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '
