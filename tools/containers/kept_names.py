@@ -66,7 +66,7 @@ class KeptNames:
 def _locked_anew(path: Path) -> int:
     """A locked file at `path`. One who looks for leftovers may take it before us, and remove it: then once more."""
     while True:
-        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
             if path.stat().st_ino == os.fstat(lock).st_ino:
@@ -77,7 +77,7 @@ def _locked_anew(path: Path) -> int:
 def _taken(path: Path) -> int | None:
     """A lock on it; None while its process lives."""
     try:
-        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
