@@ -33,7 +33,7 @@ ENGINE_SAID_MAX_CHARS: Final = 2_000
 EXIT_OF_ENGINE: Final = 125
 """Exit code of both programs where they couldn't start a container; 126 and 127 are about its program."""
 ENGINE_WORDS: Final = ("Error:", "docker:")
-GONE: Final = "no such container"
+CONTAINER_GONE: Final = "no such container"
 
 log = structlog.get_logger("containers")
 
@@ -105,7 +105,7 @@ class Containers:
         except ToolFailed as error:
             log.warning("a container may still run", container=name, reason=str(error))
             return False
-        if told.code == 0 or GONE in told.text.lower():
+        if told.code == 0 or CONTAINER_GONE in told.text.lower():
             return True
         log.warning("a container may still run", container=name, reason=_words(told))
         return False
