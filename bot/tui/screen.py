@@ -110,7 +110,8 @@ class SignalboxTui(App[None]):
 
     async def sure(self, question: str) -> bool:
         """Have the operator say yes to what can't be undone."""
-        return bool(await self.push_screen_wait(ConfirmDialog(question)))
+        answer: bool | None = await self.push_screen_wait(ConfirmDialog(question))
+        return answer is True
 
     def count_questions(self, count: int) -> None:
         if count != self._questions:
