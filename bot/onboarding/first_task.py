@@ -36,7 +36,7 @@ ASK_THE_DOCTOR: Final = "Check it: signalbox doctor"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How the first task went: `cause` is None where it worked, else `what` happened and the one `fix`."""
+    """Outcome of the first task: `cause` is None where it worked, else `what` happened and the one `fix`."""
 
     text: str
     room: str

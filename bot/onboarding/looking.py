@@ -51,7 +51,7 @@ class Seen:
 async def look(
     settings: Settings, faults: ConfigError | None, tell: Callable[[Seen], None], clean: Callable[[str], str]
 ) -> Sequence[Seen]:
-    """What was found, told as it is made. The model is asked for one word. `clean` keeps secrets out."""
+    """Findings, told as they are made. The model is asked for one word. `clean` keeps secrets out."""
     found = []
     checks = {name: CHECKS[name] for name in LOOKED_AT}
     async for finding in examine(settings, faults, live=True, checks=checks):

@@ -126,6 +126,6 @@ def cause_of_words(why: str) -> CauseWord:
 
 
 def fix_of(why: str, name: str, api_base: str) -> str:
-    """What to do about a model's failure."""
+    """The fix for a model's failure."""
     place = f"It was asked at {api_base}." if api_base else f"It was asked where {name.partition('/')[0]} has its API."
     return next(fix for words, _, fix in _FIXES if words in why).format(place=place)

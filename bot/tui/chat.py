@@ -174,8 +174,10 @@ class ChatPane(Pane):
 
     @work(exclusive=True, group="hear")
     async def _hear(self) -> None:
-        """What is said and done in the open room, over all lives of the process."""
+        """Show all that is said and done in the open room, over all lives of the process."""
         room, wire = self.room, self.tui.link
+        self._draw_rooms()
+        await self._draw()
         while True:
             await wire.there()
             with suppress(BotError):

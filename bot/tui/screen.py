@@ -29,6 +29,7 @@ TOLD_SECONDS: Final = 12.0
 STYLE: Final = """
 Screen { layout: vertical; }
 #head { height: 1; text-style: reverse; }
+#away { height: auto; max-height: 2; text-style: bold; }
 #told { height: auto; max-height: 2; }
 ContentSwitcher { height: 1fr; }
 #rooms { width: 24; border: none; border-right: solid; padding: 0; }
@@ -78,6 +79,7 @@ class SignalboxTui(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="head", markup=False)
+        yield Static(id="away", markup=False)
         with ContentSwitcher(initial="chat"):
             yield from self._panes.values()
         yield Static(id="told", markup=False)
@@ -138,5 +140,7 @@ class SignalboxTui(App[None]):
         for part, title in PARTS.items():
             count = f" ({self._questions})" if part == "approvals" and self._questions else ""
             names.append(f"[{title}{count}]" if part == here else f" {title}{count} ")
-        trouble = as_called(self.link.trouble or self.link.note)
-        self.query_one("#head", Static).update(Text(f"{' '.join(names)}  {trouble}".rstrip(), no_wrap=True))
+        self.query_one("#head", Static).update(Text(" ".join(names), no_wrap=True))
+        trouble = self.query_one("#away", Static)
+        trouble.update(Text(in_line(as_called(self.link.trouble or self.link.note), 400)))
+        trouble.display = bool(self.link.trouble or self.link.note)

@@ -1,4 +1,4 @@
-"""What is on its way out, and what agents did: lists with one row in detail, and what an operator may do about it."""
+"""Deliveries and runs: lists with one row in detail, and all that an operator may do about it."""
 
 from __future__ import annotations
 

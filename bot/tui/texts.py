@@ -26,7 +26,7 @@ DECIDED_WORDS: Final[Mapping[str, str]] = {
 
 
 def shown(text: str) -> str:
-    """What people and models wrote, in lines."""
+    """Words of people and models, in lines."""
     return clean(legible(clip(text, MESSAGE_MAX_CHARS)))
 
 
@@ -66,7 +66,7 @@ def pending_of(text: str, trouble: str) -> RenderableType:
 
 
 class Live:
-    """What a conversation is doing right now: tools at work, and the text so far."""
+    """Work of a conversation right now: tools, and the text so far."""
 
     def __init__(self) -> None:
         self._tools: dict[str, str] = {}
@@ -132,7 +132,7 @@ def question_of(row: View) -> RenderableType:
 
 
 def decided_of(row: View) -> str:
-    """How a question ended: what, by whom, when and why."""
+    """The end of a question: its outcome, by whom, when and why."""
     head = DECIDED_WORDS.get(row["state"], str(row["state"]).capitalize())
     by = f" by {in_line(row['decided_by'])}" if row["decided_by"] else ""
     at = f", {in_line(row['decided_at'])}" if row["decided_at"] else ""

@@ -138,7 +138,7 @@ async def test_what_was_written_while_nothing_runs_is_answered_once_by_the_next_
     settings = _settings(tmp_path)
     async with shown(settings, room="waiting0") as screen:
         await screen.reads(NOT_RUNNING[:30])
-        await screen.says("help")
+        await screen.says("list the files")
         await screen.reads("waits until Signalbox runs")
         for _ in range(2):  # the second one finds it answered
             async with serving(settings, with_link=False) as ready, connected(ready.control) as operator:
