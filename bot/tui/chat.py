@@ -24,7 +24,7 @@ from bot.operator.client import Gone
 from bot.operator.views import View
 from bot.terminal.conversation import new_message, new_room
 from bot.terminal.room_wire import RoomWire
-from bot.tui.pane import Pane
+from bot.tui.pane import LEAVING, Pane
 from bot.tui.texts import Live, entry_of, in_line, pending_of
 from runtime.errors import BotError
 
@@ -130,6 +130,7 @@ class ChatPane(Pane):
         self._rooms: list[View] = []
         self._listed: object = None
         self._live = Live()
+        self._listing = OptionList(id="rooms", markup=False)
         self._is_gone = False
         self._sending = asyncio.Event()
         self._drawing = asyncio.Lock()
@@ -137,7 +138,7 @@ class ChatPane(Pane):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield OptionList(id="rooms", markup=False)
+            yield self._listing
             with Vertical():
                 yield Log()
                 yield Composer(id="composer", placeholder="Write; Enter sends, Ctrl-J begins a line", compact=True)
@@ -164,7 +165,7 @@ class ChatPane(Pane):
         if rows == self._listed:
             return
         self._listed = rows
-        listing = self.query_one("#rooms", OptionList)
+        listing = self._listing
         chosen = listing.highlighted_option.id if listing.highlighted_option else self.room
         listing.clear_options()
         listing.add_options([Option(Text(line), room) for room, line in rows])
@@ -214,7 +215,8 @@ class ChatPane(Pane):
 
     async def _draw(self) -> None:
         async with self._drawing:
-            await self.query_one(Log).draw(self._shown())
+            with suppress(*LEAVING):
+                await self.query_one(Log).draw(self._shown())
 
     def _shown(self) -> list[Row]:
         rows = [

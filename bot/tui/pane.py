@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar, cast
 
 from textual import work
 from textual.containers import Vertical
+from textual.css.query import NoMatches
+from textual.widget import MountError
 
 from bot.operator.client import Gone
 from bot.terminal.room_wire import RoomWire
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from bot.tui.screen import SignalboxTui
 
 PANE_LOOK: Final = timedelta(seconds=2)
+LEAVING: Final = (NoMatches, MountError)
+"""Raised where something is drawn while the screen goes: its parts are taken down first, and are there at any other time."""
 LATER: Final = "{error} Nothing was done."
 
 Answer = TypeVar("Answer")
@@ -57,6 +61,8 @@ class Pane(Vertical):
                     await self.read()
                 except Gone:
                     pass  # the line at the top says so
+                except LEAVING:
+                    return
                 except BotError as error:
                     self.tui.tell(str(error))
             try:
