@@ -33,6 +33,10 @@ EXIT_FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 CHAT_TRIES: Final = 10  # processes of others that one question may outlive
+PromptFile = Annotated[
+    str | None,
+    typer.Option("--prompt-file", metavar="FILE", help="Read the question from a file; - is standard input."),
+]
 Room = Annotated[str, typer.Option("--room", help="A conversation to continue. Without it, a new one begins.")]
 
 
@@ -57,10 +61,7 @@ def ask(
     text: Annotated[
         str | None, typer.Argument(metavar="[TEXT]", help="The question; - reads it from standard input.")
     ] = None,
-    prompt_file: Annotated[
-        str | None,
-        typer.Option("--prompt-file", metavar="FILE", help="Read the question from a file; - is standard input."),
-    ] = None,
+    prompt_file: PromptFile = None,
     agent: Annotated[str, typer.Option("--agent", metavar="NAME", help="Agent to ask, instead of the main one.")] = "",
     model: Annotated[
         str, typer.Option("--model", metavar="NAME", help="Model to ask, for a new conversation: a name of [[models]].")

@@ -15,6 +15,7 @@ from bot.doctor.keys.auth import check_auth
 from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
+from bot.doctor.machine.executors import check_executors
 from bot.doctor.machine.interceptors import check_interceptors
 from bot.doctor.machine.nodes import check_nodes
 from bot.doctor.machine.peers import check_peers
@@ -88,6 +89,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "a2a": check_peers,
     "plugins": check_plugins,
     "interceptors": check_interceptors,
+    "executors": check_executors,
 }
 
 

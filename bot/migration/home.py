@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ from runtime.workspace.safe_fs import BadPath, folder_below, parts, reading
 
 TEXT_MAX_BYTES: Final = 4 << 20
 DATABASE_MAX_BYTES: Final = 512 << 20
+DATABASE_SECONDS: Final = 30
+"""To read all that is wanted of a database: a view in a table's place could go on for ever."""
+STEPS_BETWEEN_LOOKS: Final = 10_000
 ENTRIES_MAX: Final = 1_000
 """Names that are looked at in one folder."""
 WAL: Final = "-wal"
@@ -132,6 +136,8 @@ class Home:
                 opened.row_factory = sqlite3.Row
                 try:
                     opened.execute("PRAGMA trusted_schema = OFF")
+                    end = time.monotonic() + DATABASE_SECONDS
+                    opened.set_progress_handler(lambda: time.monotonic() > end, STEPS_BETWEEN_LOOKS)
                     yield opened
                 except sqlite3.Error as error:
                     raise self.damaged(path, f"the database can't be read ({error})") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from bot.migration.found import Found, FoundPerson, FoundSkillFolder, Item
@@ -78,7 +79,7 @@ def _people(plan: Plan, people: list[FoundPerson], here: Here) -> None:
         name = _free_name(one, names)
         names.add(alike(name))
         plan.people.append(NewPerson(name, one))
-        fix = f"signalbox people role {name!r} operator" if one.was_admin else ""
+        fix = f"signalbox people role {quote(name)} operator" if one.was_admin else ""
         plan.add(Item.PEOPLE, one.identity, Action.TAKE, WAS_ADMIN if one.was_admin else f"as {name}, a user", fix)
     plan.left_more(Item.PEOPLE, len(people), PEOPLE_MAX)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any, Final
 
 from bot.migration.formats.values import account_name
@@ -25,7 +26,8 @@ LOCAL_VENDORS: Final = frozenset({"ollama", "ollama_chat", "lm_studio", "vllm", 
 """They ask for no key."""
 NEEDS_SECRETS: Final = "its secrets stay behind without --with-secrets"
 OFF: Final = "off, since its secrets stay behind without --with-secrets"
-OTHER_VALUE: Final = "another value is sealed here under {name}"
+OTHER_VALUE: Final = "off, since another value is sealed here under that name"
+RUN_AGAIN: Final = "Run this again with --with-secrets, or set them: signalbox secrets set"
 PROMPT_INTRODUCTION: Final = (
     "What follows comes from {program}, where it was written for another program. Where it names tools, files or commands "
     "that you don't have, pass over it."
@@ -73,7 +75,7 @@ class SettingsChanges:
                 self._new_account(one)
 
     def _same_account(self, one: FoundAccount) -> int | None:
-        """The number of its table here, from a run before: by its name, or by the secret that it has."""
+        """The number of its table here, from a run before: by its name."""
         rows = list(enumerate(self.settings.accounts, 1))
         return next((number for number, row in rows if (row.channel, row.name) == (one.channel, one.name)), None)
 
@@ -84,8 +86,7 @@ class SettingsChanges:
         elif self.with_secrets and (names := self._secrets(one)) is not None:
             self._take(Item.ACCOUNTS, _of(one), [Put(f"accounts[{number}].enabled", True)], "turned on", secrets=names)
         else:
-            fix = "Run this again with --with-secrets, or set them: signalbox secrets set"
-            self.plan.add(Item.ACCOUNTS, _of(one), Action.THERE, OFF, fix)
+            self.plan.add(Item.ACCOUNTS, _of(one), Action.THERE, OTHER_VALUE if self.with_secrets else OFF, RUN_AGAIN)
             return
         if row.enabled or self.with_secrets:
             self._renamed[one.channel, one.name] = one.name
@@ -101,8 +102,10 @@ class SettingsChanges:
         why, fix = "", "Stop the other bot before you start this one: they would take each other's messages."
         if not one.enabled:
             why, fix = "off, as it was there", ""
+        elif secrets is None:
+            why, fix = OTHER_VALUE, "See which one is right: signalbox secrets list, signalbox secrets set"
         elif not has_all:
-            why, fix = OFF, "Run this again with --with-secrets, or set them: signalbox secrets set"
+            why, fix = OFF, RUN_AGAIN
         action = Action.TAKE if enabled or not one.enabled else Action.CHANGE
         if self._take(Item.ACCOUNTS, _of(one), [Add("accounts", table)], why, fix, action, secrets or {}) and enabled:
             self._renamed[one.channel, one.name] = one.name
@@ -159,7 +162,7 @@ class SettingsChanges:
         first, *others = usable
         if self.settings.model.name not in (DEMO, first.name):
             why = f"{self.settings.model.name} answers here already"
-            fix = f'signalbox config set model.name "{first.name}"'
+            fix = f"signalbox config set model.name {quote(first.name)}"
             self.plan.add(Item.MODELS, first.name, Action.LEAVE, why, fix)
         elif self.settings.model.name == first.name:
             self.plan.add(Item.MODELS, first.name, Action.THERE)
@@ -207,7 +210,7 @@ class SettingsChanges:
             return True
         name = wanted[0] if wanted else "its key"
         why = NEEDS_SECRETS if one.key else "its key isn't in that folder"
-        fix = f'signalbox secrets set {name}, then: signalbox config set model.name "{one.name}"'
+        fix = f"signalbox secrets set {name}, then: signalbox config set model.name {quote(one.name)}"
         self.plan.add(Item.MODELS, one.name, Action.LEAVE, why, fix)
         return False
 

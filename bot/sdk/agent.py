@@ -90,6 +90,7 @@ class Agent:
         """
         if role not in ("user", "operator"):
             raise ConfigError(BAD_ROLE.format(role=role))
+        given = tools_of(tools)
         made = settings_for(
             config,
             agent=agent,
@@ -97,10 +98,11 @@ class Agent:
             data_dir=data_dir,
             channels=channels,
             controls=controls,
+            tools=given.keys(),
             more=settings or {},
         )
         warn_only(made)
-        return cls(made, agent=agent, name=name, role=Role[role.upper()], brought=Brought(tools=tools_of(tools)))
+        return cls(made, agent=agent, name=name, role=Role[role.upper()], brought=Brought(tools=given))
 
     async def __aenter__(self) -> Self:
         """Open it. Errors: ConfigError, AlreadyRunning where another process has the data folder; StoreError."""

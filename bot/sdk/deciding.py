@@ -8,7 +8,9 @@ from typing import Final
 
 from bot.sdk.program import Program, declining
 from bot.sdk.results import Question
-from runtime.contract import ApprovalKind, Choice
+from runtime.contract import ApprovalId, ApprovalKind, Choice
+from runtime.domain.approvals import ApprovalState
+from runtime.errors import Declined
 from runtime.text.naming import folded
 
 Said = bool | str
@@ -31,11 +33,17 @@ async def settle(program: Program, question_id: str, kind: str, said: Said, reas
 
 
 async def decided(program: Program, question: Question, decide: Decide) -> None:
-    """Have `decide` say what becomes of a question. Errors: as of `settle`, and whatever `decide` raises."""
+    """Have `decide` say what becomes of a question; people may be faster. Errors: as of `settle`, and whatever `decide` raises."""
     answer = decide(question)
     said = await answer if inspect.isawaitable(answer) else answer
-    if said is not None:
+    if said is None:
+        return
+    try:
         await settle(program, question.id, question.kind, said)
+    except Declined:
+        row = await program.app.store.approvals.approval(ApprovalId(question.id))
+        if row is None or row.state is ApprovalState.PENDING:
+            raise
 
 
 async def _in_words(program: Program, question_id: str, said: str) -> tuple[str, str]:

@@ -33,6 +33,7 @@ class Following:
         self._signal_id = signal_id
         self._address = address
         self._asked: set[str] = set()
+        self._settled_ones: dict[str, Decided] = {}
 
     async def found(self) -> Followed:
         """The message as its rows tell it. Errors: AgentClosed, Declined, StoreError."""
@@ -92,9 +93,11 @@ class Following:
     async def _settled(self, asking: set[str]) -> Sequence[Decided]:
         """Ends of questions that were open at an earlier look."""
         self._asked |= asking
-        rows = [await self._program.app.store.approvals.approval(ApprovalId(one)) for one in self._asked - asking]
-        over = [row for row in rows if row is not None and row.state is not ApprovalState.PENDING]
-        return [Decided(row.id, row.state, row.decided_name) for row in over]
+        for one in self._asked - asking - self._settled_ones.keys():
+            row = await self._program.app.store.approvals.approval(ApprovalId(one))
+            if row is not None and row.state is not ApprovalState.PENDING:
+                self._settled_ones[one] = Decided(row.id, row.state, row.decided_name)
+        return [*self._settled_ones.values()]
 
     async def _answer(self, found: Followed) -> Answer:
         store = self._program.app.store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypedDict
@@ -12,7 +12,7 @@ import structlog
 from bot.plugins.packages import model_driver
 from bot.settings.faults import nearest
 from bot.settings.models.aliases import by_name, first_of
-from bot.settings.settings import Settings, load
+from bot.settings.settings import Settings, load, load_usable
 from bot.telemetry import logs
 from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ConfigError
@@ -57,6 +57,7 @@ def settings_for(
     data_dir: Path | str | None,
     channels: bool,
     controls: Controls,
+    tools: Collection[str],
     more: Mapping[str, object],
 ) -> Settings:
     """Settings of one agent. Errors: ConfigError for whatever is wrong in them, or in what the program says."""
@@ -65,7 +66,10 @@ def settings_for(
         over["model.name"] = model
     if data_dir is not None:
         over["data_dir"] = str(data_dir)
-    settings = load(Path(config) if config is not None else None, over)
+    file = Path(config) if config is not None else None
+    if tools:
+        over["tools.of_programs"] = [*dict.fromkeys([*load_usable(file)[0].tools.of_programs, *tools])]
+    settings = load(file, over)
     if settings.file is None and settings.source("model.name") == "default":
         raise ConfigError(NO_SETTINGS.format(folder=Path.cwd()))
     check_agent(agent, settings)

@@ -15,7 +15,7 @@ NO_TOOL: Final = (
 )
 BAD_FUNCTION: Final = "tools[{number}]: {fault}."
 TWICE: Final = "tools: two are called {name}. Rename one of the functions."
-OURS: Final = "tools: {name} is the name of a tool that is there already. Rename the function."
+NAME_IS_TAKEN: Final = "tools: {name} is the name of a tool that is there already. Rename the function."
 NOT_FOR_AGENT: Final = (
     "tools: the agent {agent} may not use {name}: its tools are {globs}, and they may do no more than {effects}. Change "
     "that in its table of `[[agents]]`, or leave the tool out."
@@ -39,7 +39,7 @@ def tools_of(given: Iterable[Tool | Callable[..., object]]) -> dict[str, Tool]:
 def check_new(tools: Mapping[str, Tool], there: Mapping[str, Tool]) -> None:
     """Errors: ConfigError for a tool whose name another one has."""
     if taken := sorted(tools.keys() & there.keys()):
-        raise ConfigError(OURS.format(name=taken[0]))
+        raise ConfigError(NAME_IS_TAKEN.format(name=taken[0]))
 
 
 def _tool(number: int, one: object) -> Tool:

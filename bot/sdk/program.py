@@ -42,6 +42,7 @@ NO_TOOL_FOR_AGENT: Final = (
     "tools: the agent {agent} may not use {name}. Its table in [[agents]] bounds its tools: name {name} in `tools` there, or "
     "raise `effects`."
 )
+NAME_TAKEN: Final = "name: there are people called {name} and api:{name} already. Call the program otherwise."
 CLOSING_TOPIC: Final = "sdk closing"
 PERSON_GONE: Final = (
     "This program is no longer among the people of this data folder. Open the agent anew to have it added."
@@ -155,10 +156,12 @@ async def _caller(app: App, name: str, role: Role) -> Caller:
             raise Refusal(401, PERSON_GONE)
         return token, found
 
-    while (person := await people.identified(token.identity)) is None:
-        for free in (name, str(token.identity)):
-            if await people.add_person(free, role, [Identity(token.identity)], actor=name):
-                break
+    person = await people.identified(token.identity)
+    for free in (name, str(token.identity)):
+        person = person or await people.add_person(free, role, [Identity(token.identity)], actor=name)
+    person = person or await people.identified(token.identity)  # another node may have added it just now
+    if person is None:
+        raise ConfigError(NAME_TAKEN.format(name=name))
     return Caller(token, person, still)
 
 

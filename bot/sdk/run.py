@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -120,12 +120,8 @@ class Run:
     async def _awaited(
         self, decide: Decide | None, within: float | timedelta | None, *, stops_at_questions: bool
     ) -> Answer:
-        seconds = within.total_seconds() if isinstance(within, timedelta) else within
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._until_over(decide, stops_at_questions=stops_at_questions)
-        except TimeoutError as error:
-            raise TimeoutError(STILL_AT_WORK.format(seconds=seconds or 0)) from error
+        async with patience(within):
+            return await self._until_over(decide, stops_at_questions=stops_at_questions)
 
     async def _until_over(self, decide: Decide | None, *, stops_at_questions: bool) -> Answer:
         answer, seen = await self.look(), set[str]()
@@ -142,3 +138,17 @@ class Run:
             words = answer.error or answer.text or RUN_ENDED_WORDS[answer.state]
             raise RunFailed(words, state=answer.state.value, run=answer.run)
         return answer
+
+
+@asynccontextmanager
+async def patience(within: float | timedelta | None) -> AsyncIterator[None]:
+    """Bound a wait. Errors: TimeoutError with words, where it is this bound that is over."""
+    seconds = within.total_seconds() if isinstance(within, timedelta) else within
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise TimeoutError(STILL_AT_WORK.format(seconds=seconds or 0)) from error

@@ -13,7 +13,7 @@ from bot.sdk.deciding import LISTED_APPROVALS, Decide, decided
 from bot.sdk.following import LOOK_AGAIN
 from bot.sdk.program import CLOSING_TOPIC, Program, declining
 from bot.sdk.results import Question, object_in
-from bot.sdk.run import STILL_AT_WORK
+from bot.sdk.run import patience
 from runtime.contract import Address, room_topic
 from runtime.domain.approvals import ApprovalState
 from runtime.errors import Declined, RunFailed
@@ -79,12 +79,8 @@ class WorkflowRun:
 
         Errors: RunFailed where it didn't succeed; TimeoutError after that many seconds, and it goes on.
         """
-        seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
-        try:
-            async with asyncio.timeout(seconds):
-                found = await self._until_over(decide)
-        except TimeoutError as error:
-            raise TimeoutError(STILL_AT_WORK.format(seconds=seconds or 0)) from error
+        async with patience(timeout):
+            found = await self._until_over(decide)
         if found.state != WELL_ENDED:
             words = FLOW_ENDED_BADLY.format(name=found.name, state=found.state, reason=found.reason).strip()
             raise RunFailed(words, state=found.state, run=found.run)

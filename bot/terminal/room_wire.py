@@ -20,6 +20,8 @@ from runtime.http.errors import Refusal
 WIRE_TIMEOUT: Final = aiohttp.ClientTimeout(total=30)
 STREAM_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=45)
 """Its signs of life come each 15 s."""
+HEARS: Final = "hears"
+"""The first thing that is told of a room: nothing is missed from here on."""
 NO_WIRE_REPLY: Final = "The running process ({pid}) does not answer: {error}."
 
 
@@ -69,6 +71,7 @@ class RoomWire:
             async with self._session.get(url, timeout=STREAM_TIMEOUT) as answer:
                 if answer.status >= 400:
                     return
+                yield {"kind": HEARS}
                 name = ""
                 async for line in lines_of(answer.content):
                     if line.startswith(b"event: "):

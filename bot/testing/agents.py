@@ -13,7 +13,7 @@ from bot.sdk.agent import Agent
 from bot.sdk.options import check_agent
 from bot.sdk.plugins import tools_of
 from bot.sdk.program import Brought
-from bot.settings.settings import Settings, load
+from bot.settings.settings import Settings, load, load_usable
 from bot.testing.scripted import Answer, Scripted
 from bot.wiring.channels import MakeAdapters, no_adapters
 from runtime.contract import Now, Role, Tool
@@ -88,8 +88,12 @@ def scripted_agent(
     test, and `now` its clock. Errors: ConfigError.
     """
     tell_plainly()
+    file, given = Path(config) if config else None, tools_of(tools)
     over = {**TEST_SETTINGS, "data_dir": str(folder / "var"), **(settings or {})}
-    chosen = load(Path(config) if config else None, over, environ={}, folder=folder, demand=())
+    if given:
+        named = load_usable(file, environ={}, folder=folder)[0].tools.of_programs
+        over["tools.of_programs"] = [*dict.fromkeys([*named, *given])]
+    chosen = load(file, over, environ={}, folder=folder, demand=())
     model = Scripted(answers)
-    brought = Brought(tools=tools_of(tools), model=model, adapters=adapters, now=now)
+    brought = Brought(tools=given, model=model, adapters=adapters, now=now)
     return ScriptedAgent.of(chosen.for_one_question(), model, agent=agent, role=Role[role.upper()], brought=brought)

@@ -57,7 +57,7 @@ from runtime.contract import (
     Work,
     no_probe,
 )
-from runtime.domain.agents.bounds import BOUNDED_ROOM
+from runtime.domain.agents.bounds import BOUNDED_ROOM, is_bounded
 from runtime.domain.agents.delegation import correction
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import NO_MODEL
@@ -178,7 +178,7 @@ class AgentLoop:
         """
         AT_PLACE.set(claim.address)  # each run has its own task
         agent, job = self._agents[claim.agent], claim.job
-        if claim.address.room.startswith(BOUNDED_ROOM):
+        if claim.address.room.startswith(BOUNDED_ROOM) and is_bounded(claim.address):
             agent = bounded(agent, await self._store.bounds_of(claim.address))
         maker = agent.sprinting(claim.task) if agent.sprinting and claim.task else None
         if job and job.task.kind is not TaskKind.PROMPT:

@@ -20,7 +20,7 @@ LENT: Final = ".lent"
 NO_SUCH_FOLDER: Final = "{folder}: there is no such folder."
 NOT_ALLOWED: Final = "{folder} isn't below a folder that files.lent allows: {roots}."
 HIDDEN: Final = "{folder} is in a hidden folder ({name}), where programs keep keys and settings. Choose another one."
-OURS: Final = (
+KEPT_THERE: Final = (
     "{folder} holds, or is in, {what} ({place}): an agent there could read keys and change rules. Choose another one."
 )
 NOT_MINE: Final = "{folder} belongs to another user than the one as whom tools run ({uid})."
@@ -38,7 +38,7 @@ def refusal(folder: Path, *, roots: Sequence[Path], own: Sequence[tuple[str, Pat
     for what, place in own:
         here = place.resolve()
         if real == here or here in real.parents or real in here.parents:
-            return OURS.format(folder=folder, what=what, place=here)
+            return KEPT_THERE.format(folder=folder, what=what, place=here)
     allowed = [root.resolve() for root in roots]
     within = next((root for root in allowed if root in real.parents), None)
     if within is None:

@@ -16,8 +16,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from tests.fakes.certificate import loopback_certificate
 from tests.fakes.ports import free_port
-from tests.fakes.postgres import NOBODY
+from tests.fakes.postgres import NOBODY, WATCHDOG
 
 PATHS: Final = os.pathsep.join((os.defpath, "/usr/sbin", "/usr/local/sbin"))
 STARTS_WITHIN: Final = 20.0  # seconds
@@ -34,8 +35,14 @@ mail_uid = {user}
 mail_gid = {group}
 first_valid_uid = 0
 first_valid_gid = 0
-listen = 127.0.0.1
-ssl = no
+listen = 127.0.0.1, 127.0.0.2
+ssl = yes
+ssl_cert = <{home}/both.pem
+ssl_key = <{home}/both.pem
+local 127.0.0.2 {{
+  # A server that knows little.
+  imap_capability = IMAP4rev1
+}}
 disable_plaintext_auth = no
 auth_failure_delay = 0
 mail_location = maildir:{home}/mail/%u
@@ -57,7 +64,7 @@ service imap-login {{
     port = {port}
   }}
   inet_listener imaps {{
-    port = 0
+    port = {tls_port}
   }}
 }}
 passdb {{
@@ -88,7 +95,7 @@ class Dovecot:
     """One server for all tests of a process: each takes mailboxes of its own."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self.port, self.tls_port = free_port(), free_port()
         self._home = Path(tempfile.mkdtemp(prefix="signalbox-dovecot-"))
         self._home.chmod(0o755)
         self._is_root = os.getuid() == 0
@@ -100,12 +107,26 @@ class Dovecot:
         found = program()
         assert found
         user, group = ("nobody", "nogroup") if self._is_root else (os.getlogin(), str(os.getgid()))
+        loopback_certificate(self.certificate)
         settings = self._home / "dovecot.conf"
-        settings.write_text(SETTINGS.format(home=self._home, user=user, group=group, port=self.port))
+        settings.write_text(
+            SETTINGS.format(home=self._home, user=user, group=group, port=self.port, tls_port=self.tls_port)
+        )
         for path in (self._home, *self._home.iterdir()):
             self._give(path)
         ground: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self._is_root else {}
-        self._process = subprocess.Popen([found, "-F", "-c", settings], stdin=subprocess.DEVNULL, **ground)
+        # The watchdog ends it with us, however we end.
+        command = [
+            "/bin/sh",
+            "-c",
+            WATCHDOG.replace("word=INT", "word=TERM"),
+            "dovecot",
+            found,
+            "-F",
+            "-c",
+            str(settings),
+        ]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **ground)
         end = time.monotonic() + STARTS_WITHIN
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > end:
@@ -119,12 +140,18 @@ class Dovecot:
         except OSError:
             return False
 
+    @property
+    def certificate(self) -> Path:
+        """Key and certificate of it, in one file."""
+        return self._home / "both.pem"
+
     def log(self) -> str:
         path = self._home / "log"
         return path.read_text(errors="replace") if path.exists() else ""
 
     def close(self) -> None:
-        self._process.terminate()
+        assert self._process.stdin
+        self._process.stdin.close()
         self._process.wait()
         shutil.rmtree(self._home, ignore_errors=True)
 

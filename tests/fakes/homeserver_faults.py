@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -100,8 +100,9 @@ class Proxy:
         answer = await self._passed(request, body)
         if not self.moments("applied", kind):
             return abort(request)
-        await answer.prepare(request)
-        await answer.write_eof()
+        with suppress(ConnectionResetError):  # the bot has gone meanwhile
+            await answer.prepare(request)
+            await answer.write_eof()
         self.moments("answered", kind)
         return answer
 

@@ -6,6 +6,7 @@ What goes to anybody else is kept for a test to look at. The IMAP server is reac
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -136,13 +137,20 @@ class Provider:
 
     def authenticate(self, server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
         right = LoginPassword(self.address.encode(), PASSWORD.encode())
-        return AuthResult(success=self.hears and data == right)
+        return AuthResult(success=self.hears and data == right, handled=False)
 
-    def connection(self) -> asyncio.Protocol:
+    def connection(self, tls: ssl.SSLContext | None = None) -> asyncio.Protocol:
+        """One to the SMTP server; with `tls` it offers STARTTLS, and lets nobody in without."""
         if self.is_away:
             return _Refusing()
-        loop = asyncio.get_running_loop()
-        return SMTP(self, hostname=AUTHSERV, authenticator=self.authenticate, auth_require_tls=False, loop=loop)
+        return SMTP(
+            self,
+            hostname=AUTHSERV,
+            authenticator=self.authenticate,
+            auth_require_tls=tls is not None,
+            tls_context=tls,
+            loop=asyncio.get_running_loop(),
+        )
 
     # ------------------------------------------------------------------------------------------- what goes wrong
 
@@ -178,6 +186,19 @@ class _Refusing(asyncio.Protocol):
 def _abort(server: SMTP) -> None:
     assert isinstance(server.transport, asyncio.Transport)
     server.transport.abort()
+
+
+@asynccontextmanager
+async def under_tls(provider: Provider, *, at_once: bool) -> AsyncIterator[int]:
+    """The port of another SMTP server of this provider, with TLS from the start or by STARTTLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(dovecot().certificate)
+    inner, outer = (None, context) if at_once else (context, None)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: provider.connection(inner), "127.0.0.1", 0, ssl=outer
+    )
+    async with server:
+        yield server.sockets[0].getsockname()[1]
 
 
 @asynccontextmanager

@@ -170,15 +170,16 @@ class Lab:
         return states
 
     async def roles(self) -> Mapping[str, str | None]:
-        """Who has each role that was ever taken, by pid."""
-        return {name: label and label.rpartition("/")[2] for name, label in await self.select(ROLES)}
+        """Who has each role that was ever taken and that somebody waits for, by pid."""
+        found = [(name, label) for name, label in await self.select(ROLES) if name not in SELDOM]
+        return {name: label and label.rpartition("/")[2] for name, label in found}
 
     async def until_held(self, seconds: float = PATIENCE) -> None:
         """Until a living process has each role that was ever taken, or so long: the checker tells of one that nobody has."""
 
         async def look() -> bool | None:
             living = {str(node.process.pid) for node in self.nodes if node.is_living}
-            return {pid for role, pid in (await self.roles()).items() if role not in SELDOM} <= living or None
+            return set((await self.roles()).values()) <= living or None
 
         with suppress(AssertionError):
             await until(look, "roles that are held", seconds)

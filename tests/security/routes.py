@@ -76,7 +76,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,
-    "POST /console/api/rooms/{id}/bounds": OWNER,
+    "POST /console/api/rooms/{id}/bounds": CONFIRMED,
     "GET /console/people/{id}/data.zip": OWNER,
     "POST /console/api/people/{id}/link": OWNER,
     "POST /console/api/people/{id}/role": OWNER,

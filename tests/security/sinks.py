@@ -155,6 +155,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"note_fact"}),
         "names of settings and their values, cleaned in ChangesApi",
     ),
+    "bot/operator/conversations/bounds.py": (frozenset({"note_fact"}), "the path of a folder, cleaned in BoundsApi"),
     "bot/operator/settings/keys.py": (frozenset({"note_fact"}), "names of secrets"),
     "bot/operator/settings/confirming.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),
     "bot/own/data.py": (frozenset({"note_fact"}), "fixed words of ours, and a person's name"),

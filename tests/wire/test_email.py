@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +13,14 @@ import pytest
 from runtime.contract import UNREAD, Commanded, Level, Said, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from signalbox_email.checks import checked
-from signalbox_email.settings import EmailSettings
+from signalbox_email.settings import EmailSettings, Security, Server
+from signalbox_email.trust import trusted
 from tests.contract.adapters.rigs.email import ADA, BOB, EmailRig, mailbox
 from tests.contract.adapters.stage import Stage, stage_for, until
+from tests.fakes.dovecot import dovecot
+from tests.fakes.mail import AUTHSERV, under_tls
+
+VOUCHED = f"Authentication-Results: {AUTHSERV}; dmarc=pass header.from=example.org\r\n"
 
 pytestmark = pytest.mark.xdist_group("dovecot")
 
@@ -89,7 +94,20 @@ async def test_old_mail_is_left_alone_when_it_begins(tmp_path: Path) -> None:
         async with stage.life():
             await rig.say(stage.place, "now")
             await stage.taken("now")
-        assert stage.sink.texts == ["now"]
+        async with stage.life():  # by now there is a last mail that the store knows, of days after the old one
+            await rig.say(stage.place, "later")
+            await stage.taken("later")
+        assert stage.sink.texts == ["now", "later"]
+        assert not rig.provider.box.is_seen("<mail-1@example.org>")
+
+
+async def test_a_mail_that_nobody_can_read_keeps_no_other_from_coming(tmp_path: Path) -> None:
+    deep = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\r\n\r\n--b{n}\r\n' for n in range(2_000))
+    async with at_work(tmp_path) as (stage, rig), stage.life():
+        rig.provider.box.deliver(f"{VOUCHED}From: {ADA}\r\nMessage-ID: <deep@example.org>\r\n{deep}x".encode())
+        await rig.say(stage.place, "after it")
+        await stage.taken("after it")
+        assert stage.sink.texts == ["[This mail can't be read: its parts are nested too deep.]", "after it"]
 
 
 async def test_forged_mail_is_left_behind_and_marked(tmp_path: Path) -> None:
@@ -186,6 +204,52 @@ async def test_one_of_several_who_is_refused_does_not_keep_it_from_the_others(tm
         await stage.say(adapter, "hello", address=shared.address)
         [sent] = rig.provider.sent
         assert sent.to == (BOB, rig.provider.address)
+
+
+# ---------------------------------------------------------------------------------------------------------- the servers
+
+
+@pytest.fixture
+def believed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The certificate of the servers is one of this machine's."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(dovecot().certificate))
+    trusted.cache_clear()
+    yield
+    trusted.cache_clear()
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+async def test_mail_goes_both_ways_under_tls(tmp_path: Path, believed: None, security: Security) -> None:
+    async with at_work(tmp_path) as (stage, rig), under_tls(rig.provider, at_once=security == "tls") as port:
+        imap = Server("127.0.0.1", dovecot().tls_port if security == "tls" else dovecot().port, security)
+        async with stage.life(imap=imap, smtp=Server("127.0.0.1", port, security)) as adapter:
+            await rig.say(stage.place, "hello")
+            await stage.taken("hello")
+            await stage.say(adapter, "hello yourself")
+            assert [message.text for message in await stage.visible()] == ["hello yourself"]
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+async def test_a_server_that_nobody_vouches_for_gets_no_password(tmp_path: Path, security: Security) -> None:
+    async with at_work(tmp_path) as (stage, rig), under_tls(rig.provider, at_once=security == "tls") as port:
+        imap = Server("127.0.0.1", dovecot().tls_port if security == "tls" else dovecot().port, security)
+        found = await checked(settings_of(rig, stage, imap=imap, smtp=Server("127.0.0.1", port, security)))
+        assert [one.id for one in found if one.level is Level.ERROR] == ["email.post.imap", "email.post.smtp"]
+        assert all("certificate" in one.what.lower() for one in found if one.level is Level.ERROR)
+
+
+async def test_a_server_that_knows_little_is_asked_again_and_again(tmp_path: Path) -> None:
+    """No IDLE, no MOVE, no special folders."""
+    async with at_work(tmp_path) as (stage, rig):
+        imap = Server("127.0.0.2", dovecot().port, "none")
+        async with stage.life(imap=imap, poll=timedelta(seconds=0.1)) as adapter:
+            for number in range(3):
+                await rig.say(stage.place, f"line {number}")
+                await stage.taken(f"line {number}")
+            receipt = await stage.show(adapter, stage.part(adapter))
+            copies = rig.provider.box
+            await until(lambda: any(receipt.message_id.encode() in raw for _, raw in copies.mails(sent=True)), "copy")
+        assert stage.sink.texts == ["line 0", "line 1", "line 2"]
 
 
 # ------------------------------------------------------------------------------------------------------------- doctor

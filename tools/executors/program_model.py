@@ -72,6 +72,7 @@ class ProgramModel:
         self._rests_until = 0.0
         self._owing = asyncio.Event()
         self._retired = False
+        self._is_over = False
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         async with self._places:
@@ -87,11 +88,12 @@ class ProgramModel:
             finally:
                 self._at_work -= 1
                 self._owing.set()
-                if self._retired and not self._at_work:
+                if (self._retired or self._is_over) and not self._at_work:
                     await self.close()
 
     async def run(self) -> None:
         """End processes that owe the end of a turn for too long, until cancelled or retired; then all of them."""
+        self._is_over = False
         try:
             while not (self._retired and not self._at_work):
                 await self._owing.wait()
@@ -100,6 +102,7 @@ class ProgramModel:
                     await self._sleep(CANCEL_SECONDS)
                     await self._settle(owing)
         finally:
+            self._is_over = True
             await self.close()
 
     def retire(self) -> None:

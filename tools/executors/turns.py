@@ -32,7 +32,7 @@ VERSION: Final = 1
 CALLS_MAX: Final = 64
 """Of one turn."""
 TOOL_NAME_MAX_CHARS: Final = 200
-REASON_MAX_CHARS: Final = 2_000
+FAILED_REASON_MAX_CHARS: Final = 2_000
 TOKENS_MAX: Final = 10**12
 DOLLARS_MAX: Final = 1e6
 MICROS_OF_A_DOLLAR: Final = 1_000_000
@@ -132,7 +132,7 @@ class SaidTurn:
             case "end":
                 self._end(told)
             case "failed":
-                self.failure, self.is_over = _text(told, "reason")[:REASON_MAX_CHARS], True
+                self.failure, self.is_over = _text(told, "reason")[:FAILED_REASON_MAX_CHARS], True
             case _:
                 raise TurnFault('its "type" is none of text, thought, call, alive, end and failed')
 

@@ -23,6 +23,7 @@ from bot.terminal.start_options import (
     EnforceGuardrails,
     EnvFile,
     Host,
+    MockTools,
     ModelName,
     NoGuardrails,
     Only,
@@ -60,6 +61,13 @@ BAD_NAME: Final = "--name {name}: expected letters, digits, - and _, such as sig
 VARIABLES_LEFT_OUT: Final = "The service won't have these variables of this terminal: {names}. Put them into a file that only you can read, and install with --env FILE; or seal them: signalbox secrets set {first}"
 NOT_AT_BOOT: Final = "No systemd of this user answers here, so nothing starts it with the machine, or again after a crash. To have cron start it: @reboot {command}"
 
+IsDetached = Annotated[
+    bool, typer.Option("--detached", help="Use a process of its own, also where there is a systemd.")
+]
+OwnLog = Annotated[
+    Path | None,
+    typer.Option("--log-file", metavar="FILE", help="Log of a process of its own. Default: service.log in data_dir."),
+]
 Wait = Annotated[float, typer.Option("--wait", min=1, metavar="SECONDS", help="Longest wait until it is ready.")]
 Force = Annotated[
     float | None,
@@ -80,16 +88,9 @@ def add_to(cli: typer.Typer) -> None:
 def install(
     context: typer.Context,
     name: Annotated[str, typer.Option("--name", help="Name of the unit.")] = "signalbox",
-    detached: Annotated[
-        bool, typer.Option("--detached", help="Use a process of its own, also where there is a systemd.")
-    ] = False,
+    detached: IsDetached = False,
     now: Annotated[bool, typer.Option("--now", help="Start it too.")] = False,
-    log_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--log-file", metavar="FILE", help="Log of a process of its own. Default: service.log in data_dir."
-        ),
-    ] = None,
+    log_file: OwnLog = None,
     host: Host = None,
     port: Port = None,
     model: ModelName = None,
@@ -98,6 +99,7 @@ def install(
     no_guardrails: NoGuardrails = False,
     enforce_guardrails: EnforceGuardrails = False,
     auth_url: AuthUrl = None,
+    mock_tools: MockTools = None,
     env: EnvFile = None,
     config: ConfigFile = None,
 ) -> None:
@@ -106,13 +108,27 @@ def install(
     Run it again to change the flags. It starts with the next `signalbox service restart`.
     """
     guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
-    given = flags(host=host, port=port, model=model, only=only, shutdown_timeout=shutdown_timeout, auth_url=auth_url)
+    given = flags(
+        host=host,
+        port=port,
+        model=model,
+        only=only,
+        shutdown_timeout=shutdown_timeout,
+        auth_url=auth_url,
+        mock_tools=mock_tools,
+    )
     settings = settings_of(context, config, given)
     check_model(settings, model)
     options = {"host": host, "port": port, "model": model, "with": names_in(only), "shutdown_timeout": shutdown_timeout}
     guarded = {"no_guardrails": no_guardrails, "enforce_guardrails": enforce_guardrails, "auth_url": auth_url}
+    canned = {"mock_tools": mock_tools.expanduser().absolute() if mock_tools else None}
     file = variables_file(context)
-    words = [*_config_words(settings), *(["--env", str(file)] if file else []), "run", *typed(**options, **guarded)]
+    words = [
+        *_config_words(settings),
+        *(["--env", str(file)] if file else []),
+        "run",
+        *typed(**options, **guarded, **canned),
+    ]
     _install(settings, name, words, log_file, detached=detached)
     if now:
         _start(settings, START_SECONDS)

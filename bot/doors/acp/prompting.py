@@ -23,6 +23,8 @@ from runtime.http.errors import Refusal
 
 StopReason = Literal["end_turn", "cancelled"]
 
+HEARS_WITHIN: Final = timedelta(seconds=2)
+"""Time to begin to hear before anything is said; without, the answer comes as a whole."""
 HEAR_AGAIN: Final = timedelta(seconds=1)
 TEXT_CHOICE: Final = "text"
 ALWAYS_CHOICE: Final = "always"
@@ -48,7 +50,9 @@ class Prompt:
         self._known: set[tuple[str, int]] | None = None
         self._before: set[str] = set()
         self._asking: dict[str, asyncio.Task[None]] = {}
-        self._is_said = False
+        self._is_said = self._is_saying = self._is_begun = False
+        self._hears = asyncio.Event()
+        self._files: list[str] = []
         self._left_open = False
         self._wire: RoomWire | None = None
         self._waiting: asyncio.Timeout | None = None
@@ -99,14 +103,22 @@ class Prompt:
             self._known = {(entry["id"], entry["version"]) for entry in view["entries"]}
             self._before = {question["id"] for question in view["approvals"]} - {answers}
         if self._is_said:
+            if self.is_cancelled:  # perhaps it went away before it heard so
+                await self.cancel()
             return
         if answers and spoken.text:
+            self._is_saying = True
             with suppress(Refusal):  # it was answered elsewhere: then these are words as any others
                 await wire.operator.decide(answers, TEXT_CHOICE, spoken.text)
                 self._is_said = True
                 return
-        files = [await wire.upload(self._room, name, data) for name, data in spoken.files]
-        await wire.say(self._room, spoken.text, self._message, files)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEARS_WITHIN.total_seconds()):
+                await self._hears.wait()
+        for name, data in spoken.files[len(self._files) :]:
+            self._files.append(await wire.upload(self._room, name, data))
+        self._is_saying = True
+        await wire.say(self._room, spoken.text, self._message, self._files)
         self._is_said = True
         if self.is_cancelled:
             await self.cancel()
@@ -116,7 +128,10 @@ class Prompt:
         while True:
             with suppress(Gone):
                 async for event in wire.progress(self._room):
-                    for update in self._telling.progress(event):
+                    self._hears.set()
+                    # What was said before is told again to whoever comes: ours begins with a thought.
+                    self._is_begun |= self._is_saying and event["kind"] == "thinking"
+                    for update in self._telling.progress(event) if self._is_begun else ():
                         await self._tell(update)
             await asyncio.sleep(HEAR_AGAIN.total_seconds())
 
@@ -179,7 +194,12 @@ class Prompt:
             await self._tell(helpers.update_agent_message_text(ANSWER_NEXT.format(question=question["words"])))
         else:
             picked = await self._permission(question, options)
-            if picked and await self._decided(wire, question, picked):
+            try:
+                if picked and await self._decided(wire, question, picked):
+                    return
+            except Gone:  # it's asked once more when Signalbox is back
+                self._asking.pop(question["id"], None)
+                self._look_again()
                 return
             if self.is_cancelled:
                 return
@@ -199,7 +219,7 @@ class Prompt:
         return ""
 
     async def _decided(self, wire: RoomWire, question: View, choice: str) -> bool:
-        """True if it needs no answer any more, or is asked once more when Signalbox is back."""
+        """True if it needs no answer any more. Errors: Gone."""
         allowed = ALLOW_KINDS.get(choice, "allow_once") != "reject_once"
         try:
             if choice == ALWAYS_CHOICE:
@@ -208,14 +228,13 @@ class Prompt:
                 await wire.operator.decide(question["id"], choice)
         except Refusal:
             return bool((await wire.operator.approval(question["id"]))["state"] != "pending")
-        except Gone:
-            return True
         for update in self._telling.settled(question["id"], allowed=allowed):
             await self._tell(update)
         return True
 
     async def _tell(self, update: Any) -> None:
-        await self._editor.session_update(self._room, update)
+        with suppress(ConnectionError):  # the editor has left: the work goes on all the same
+            await self._editor.session_update(self._room, update)
 
 
 def options_of(question: View) -> list[schema.PermissionOption]:

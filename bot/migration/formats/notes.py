@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.migration.found import FoundMemory
 
-COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+NOTE_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 FENCE: Final = re.compile(r"^\s*(```|~~~)")
 ENTRY: Final = re.compile(r"^(?P<indent>\s*)(?:[-*+]|\d{1,3}[.)])\s+(?P<box>\[[ xX]\]\s+)?(?P<text>.*)$")
 EMPTY_BOX: Final = "[ ]"
@@ -20,7 +20,7 @@ UNFILLED: Final = re.compile(r"^\*{0,2}[^:]{1,60}:\*{0,2}\s*(?:\(.*\)|_\(.*\)_|)
 def sentences(text: str, source: str) -> Iterator[FoundMemory]:
     """Entries and paragraphs, in their order, each once."""
     seen: set[str] = set()
-    for block in _blocks(COMMENT.sub("", text)):
+    for block in _blocks(NOTE_COMMENT.sub("", text)):
         words = " ".join(block.split())
         if not words or words in seen or HINT.match(words) or UNFILLED.match(words) or words in ("Prefer ...", "…"):
             continue

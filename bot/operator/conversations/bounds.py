@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from adapters.web.adapter import CHANNEL
-from adapters.web.rooms import ROOM_NAME
 from bot.operator.agents import NO_AGENT
 from bot.operator.partial_api import PartialApi, by_role
+from bot.operator.settings.changing import BY_COMMAND_ALONE
 from bot.operator.views import View
 from runtime.contract import Address
-from runtime.domain.agents.bounds import BOUNDED_ROOM, Bounds, unmatched
+from runtime.domain.agents.bounds import Bounds, is_bounded, unmatched
 from runtime.domain.agents.globs import ANYTHING
 from runtime.domain.agents.manifest import MAIN
+from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.text.words import say
 from runtime.workspace.lent import lend, refusal
 
 GLOBS_MAX: Final = 100
-NO_ROOM: Final = "Bounds are for a new conversation that `signalbox ask` begins."
+NOT_NEW: Final = "Bounds are for a new conversation that `signalbox ask` begins."
 NO_MODEL: Final = "There is no model {name}. There are: {names}."
 NO_TOOL: Final = "No tool fits {globs}. {agent} has: {names}."
 BAD_GLOBS: Final = f"`tools` is a list of at most {GLOBS_MAX} names or globs."
@@ -34,9 +35,11 @@ class BoundsApi(PartialApi):
 
     async def bound(self, room: str, fields: Mapping[str, Any]) -> View:
         """Bound a new conversation; the same once more changes nothing."""
-        if not (ROOM_NAME.fullmatch(room) and room.startswith(BOUNDED_ROOM)):
-            raise Refusal(400, NO_ROOM)
+        if not self.actor.hand:  # whoever holds a browser of an owner has no folder of the machine to lend
+            raise Refusal(403, say(BY_COMMAND_ALONE))
         address = Address(CHANNEL, self._context.web_account, room)
+        if not is_bounded(address):
+            raise Refusal(400, NOT_NEW)
         agents = {row["name"]: row for row in self._context.agents()}
         agent = str(fields.get("agent") or MAIN)
         if agent not in agents:
@@ -46,6 +49,9 @@ class BoundsApi(PartialApi):
             self._lend(agent, address, Path(folder))
         if not await self._store.lives.keep_bounds(address, bounds):
             raise Refusal(409, OTHER_BOUNDS)
+        if folder:
+            cleaned = self._context.door().clean(folder, Gate.HANDED_ON)
+            await self._store.cluster.note_fact("folder lent", self.actor.name, str(address), cleaned)
         names = [name for name in agents[agent]["has"] if unmatched(bounds.tools, [name]) != list(bounds.tools)]
         return {"room": room, "agent": agent, "model": bounds.model, "tools": names, "workspace": folder}
 

@@ -21,6 +21,7 @@ from runtime.contract import Address, Content, Delivery, DeliveryId, FileRef, Ki
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.copies.copy import (
     COPY_ENTRIES_MAX,
+    IMPORTED,
     ConversationCopy,
     CopiedEntry,
     CopiedFile,
@@ -36,7 +37,6 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.shelf.copying import (
     BEGINNING,
-    IMPORTED,
     AnswerRow,
     ConversationRows,
     ImportedAnswer,
@@ -55,6 +55,8 @@ FILES_FROM: Final = 1_000_000
 """Added to the number of an entry: the number of the record of its files."""
 HASHED_MAX_BYTES: Final = 64 << 20
 """Of all files of one conversation; those beyond it come without a digest."""
+END_NUMBER: Final = 0
+"""Of the line that tells where an import ends."""
 MODEL_CHARS: Final = 40_000
 """Of an imported conversation, the newest ones, which agents read."""
 ROOM_CHARS: Final = 24
@@ -63,6 +65,7 @@ TICK: Final = timedelta(microseconds=1)
 NAME_A_ROOM: Final = marked("Name a room.")
 NO_COPY: Final = marked("This file can't be imported: {why}. Nothing was imported.")
 IMPORT_BEGUN: Final = marked("Imported: {entries}. Nothing in it runs, waits or asks.")
+IMPORT_ENDED: Final = marked("Imported up to here.")
 TOOL_CALLED: Final = marked("Imported record: `{tool}` was called. It ended as {state}.")
 PEOPLE_ASKED: Final = marked("Imported record: people were asked about `{tool}`. It ended as {state}.")
 HAD_FILES: Final = marked("Imported record: the message had files, which aren't here.")
@@ -157,6 +160,8 @@ def _answer(
     row: AnswerRow, files: Mapping[tuple[str, int], tuple[CopiedFile, ...]], digests: Mapping[str, str]
 ) -> Iterator[Placed]:
     content, is_imported = row.content, row.origin.startswith(IMPORTED)
+    if is_imported and row.ordinal == END_NUMBER:
+        return
     if content.reaction or content.buttons or content.mark or (is_imported and row.ordinal >= FILES_FROM):
         return
     place = (row.at, row.ordinal if is_imported else 3, row.id)
@@ -280,6 +285,7 @@ def _messages(copy: ConversationCopy) -> Iterator[ImportedMessage]:
 
 
 def _answers(copy: ConversationCopy, address: Address) -> Iterator[ImportedAnswer]:
+    yield _shown(END_NUMBER, copy.entries[-1].at + TICK, say(IMPORT_ENDED), address)
     for number, one in enumerate(copy.entries, 1):
         match one.kind:
             case EntryKind.MESSAGE:

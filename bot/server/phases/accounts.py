@@ -97,9 +97,7 @@ def accounts_phase(
         return live.gate().rights
 
     ratings, invites = Ratings(base.store.feedback), Invites(base.store.people)
-    links, auth = _auth(base, web_identity, rights)
-    forms = Forms(base.store, rights)
-    context = replace(base.context(forms.open, ratings), links=links, may_invite=invites, **_inbox(base, rights))
+    context, links, auth = _context(base, web_identity, rights, ratings, invites)
     page = _page(base, context, auth, web_identity, is_destination, model)
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of, before) for adapter in every)
@@ -150,9 +148,19 @@ def _auth(base: StorePhase, web_identity: str, rights: Callable[[], Rights]) -> 
     return links, replace(auth, page=page, confirmations=confirmations)
 
 
-def _inbox(base: StorePhase, rights: Callable[[], Rights]) -> dict[str, Any]:
-    """Readers of questions for one person."""
-    return {"inbox": partial(_waiting, base, rights), "closed": partial(_closed, base, rights)}
+def _context(
+    base: StorePhase, web_identity: str, rights: Callable[[], Rights], ratings: Ratings, invites: Invites
+) -> tuple[AdapterContext, Links, AuthLayer]:
+    """Context that every adapter is given, with the links and the second layer of sign-in in it."""
+    links, auth = _auth(base, web_identity, rights)
+    forms, asked = Forms(base.store, rights), _asked(base, rights, invites)
+    return replace(base.context(forms.open, ratings), links=links, **asked), links, auth
+
+
+def _asked(base: StorePhase, rights: Callable[[], Rights], invites: Invites) -> dict[str, Any]:
+    """Answers about one person: the questions that wait for them, and whether they may invite the agent."""
+    waiting, closed = partial(_waiting, base, rights), partial(_closed, base, rights)
+    return {"inbox": waiting, "closed": closed, "may_invite": invites}
 
 
 async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:

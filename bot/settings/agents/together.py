@@ -100,8 +100,9 @@ def tools_known(layers: Layers) -> dict[str, Effect]:
     from tools.built_in import built_in_tools  # loads what the agent may call
 
     found = {name: tool.spec.effect for name, tool in built_in_tools().items()}
-    installed = layers.get("tools.installed")
-    found |= {name: Effect.READ for name in installed if isinstance(name, str)} if isinstance(installed, list) else {}
+    for setting in ("tools.installed", "tools.of_programs"):
+        named = layers.get(setting)
+        found |= {name: Effect.READ for name in named if isinstance(name, str)} if isinstance(named, list) else {}
     found |= dict(declared(layers))
     servers = [table["name"] for _, table in layers.tables("mcp") if isinstance(table.get("name"), str)]
     return found | {f"{name}_*": Effect.READ for name in servers}

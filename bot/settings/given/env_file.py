@@ -16,7 +16,7 @@ ENV_FILE_BYTES_MAX: Final = 1 << 20
 LINE: Final = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
 QUOTED_VALUE: Final = re.compile(r"""(?P<mark>["'])(?P<text>.*)(?P=mark)\s*(?:\s#.*)?""")
 ESCAPED: Final = re.compile(r"\\(.)")
-COMMENT: Final = re.compile(r"\s+#.*$")
+COMMENT_BEHIND: Final = re.compile(r"\s+#.*$")
 MALFORMED: Final = (
     "{file}:{line}: expected NAME=value, as in OPENAI_API_KEY=…; the line isn't shown, since it may hold a secret."
 )
@@ -90,7 +90,7 @@ def _value(written: str) -> str | None:
     ('a "b" c', 'a#b', '$x', None)
     """
     if written[:1] not in ('"', "'"):
-        return COMMENT.sub("", written) if not written.startswith("#") else ""
+        return COMMENT_BEHIND.sub("", written) if not written.startswith("#") else ""
     if (quoted := QUOTED_VALUE.fullmatch(written)) is None:
         return None
     return ESCAPED.sub(_unescaped, quoted["text"]) if quoted["mark"] == '"' else quoted["text"]

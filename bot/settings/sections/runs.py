@@ -118,6 +118,11 @@ class Tools(Section):
     builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
     browser: BrowserSection = Field(default_factory=BrowserSection, description="A real browser.")
+    of_programs: tuple[Text, ...] = Field(
+        default=(),
+        description='Tools that [programs of your own](sdk.md#tools) bring, such as ["soil"]: workflows may name them. A program '
+        "that opens an agent adds its own.",
+    )
     installed: tuple[Text, ...] = Field(
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '

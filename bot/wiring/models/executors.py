@@ -75,7 +75,7 @@ class Executors:
         from tools.executors.program_model import ProgramModel
 
         self._retire(name)
-        terms = _terms(self._settings, name, executor)
+        terms = terms_of(self._settings, name, executor)
         made = ProgramModel(terms, name, processes=executor.processes, limit=executor.timeout)
         self._programs[name] = (executor, made)
         self._new.append(made)
@@ -88,7 +88,7 @@ class Executors:
             program.retire()
 
 
-def _terms(settings: Settings, name: str, executor: Executor) -> Program:
+def terms_of(settings: Settings, name: str, executor: Executor) -> Program:
     """It sees the machine as an MCP server does: none of what is ours, and without `network` nobody else."""
     from bot.wiring.mcp import secret_places
     from bot.wiring.safety.interceptors import beside_settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 BOUNDED_ROOM: Final = "bounded"
 """Begins the names of rooms with bounds: of others nothing is looked up, and in one of these nobody works without them."""
+
+
+BOUNDED_NAME: Final = re.compile(BOUNDED_ROOM + "[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ def bounds_in(text: str) -> Bounds | None:
 
 
 def is_bounded(address: Address) -> bool:
-    return address.room.startswith(BOUNDED_ROOM)
+    """True for a room that `ask` named, and for none that people or platforms name."""
+    return bool(BOUNDED_NAME.fullmatch(address.room))
 
 
 def unmatched(globs: Iterable[str], names: Mapping[str, object] | Iterable[str]) -> list[str]:

@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 FORMAT: Final = "conversation"
+IMPORTED: Final = "import:"
+"""Begins the keys and origins of what was imported, and the names of those who wrote it elsewhere."""
 FORMAT_VERSION: Final = 1
 COPY_MAX_BYTES: Final = 16 << 20
 COPY_ENTRIES_MAX: Final = 5_000

@@ -57,6 +57,9 @@ OF_SESSIONS: Final = {
     "not answered": EventWord("session.unanswered", "A message that waited won't be answered."),
     "amended": EventWord("session.amended", "A message was edited before its run began.", ROOM_IN_DETAIL),
     "room moved": EventWord("session.moved", "The platform gave a room another address.", ROOM_IN_SUBJECT),
+    "folder lent": EventWord(
+        "session.folder_lent", "A conversation works in a folder of somebody's own, by a command.", ROOM_IN_SUBJECT
+    ),
     "begun anew": EventWord("session.begun_anew", "A conversation was begun anew.", ROOM_IN_DETAIL),
     "conversation deleted": EventWord("session.deleted", "Somebody deleted a conversation of theirs.", ROOM_IN_DETAIL),
     "conversation imported": EventWord(

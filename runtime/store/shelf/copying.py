@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Integer, and_, bindparam, literal_column, select
 
 from runtime.contract import Address, Content, DeliveryId, Identity, NewId, RunId
+from runtime.domain.copies.copy import IMPORTED
 from runtime.store.common import ADD_DELIVERY, add, fact, session_key
 from runtime.store.delivery.enqueue import ADD_PART, part_row
 from runtime.store.intake.inbox import ADD_SIGNAL
@@ -19,9 +20,11 @@ from runtime.store.runs.turns import add_turn
 from runtime.store.schema import approvals, deliveries, parts, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros, moment
 
-IMPORTED: Final = "import:"
-"""Begins the keys and origins of what was imported."""
 BEGINNING: Final = "begin"
+IMPORTS_MAX: Final = 100
+"""Times that one file is taken, each after the conversation that it became was deleted: keys of what was deleted stay a while."""
+EDITS_FOR_EACH: Final = 4
+"""Changes that are looked through for each entry: a card has two or three."""
 QUESTION_KIND: Final = "approval"
 ADD_LANE: Final = add(sessions, without=("since_turn", "model")).on_conflict_do_nothing(index_elements=["key"])
 _newest: Final = bindparam("n", type_=Integer)
@@ -62,7 +65,8 @@ ANSWERS_OF = (
 EDITS_OF = (
     select(deliveries.c.edits, deliveries.c.content, deliveries.c.origin)
     .where(deliveries.c.address == bindparam("room"), deliveries.c.edits.is_not(None))
-    .order_by(deliveries.c.number)
+    .order_by(deliveries.c.created_at.desc(), deliveries.c.number.desc())
+    .limit(bindparam("edits", type_=Integer))
 )
 CALLS_OF = (
     select(
@@ -100,7 +104,7 @@ QUESTIONS_OF = (
     .order_by(approvals.c.asked_at.desc())
     .limit(_newest)
 )
-BEGUN_BEFORE = select(signals.c.address).where(
+BEGUN_BEFORE = select(signals.c.address, signals.c.state).where(
     signals.c.platform == bindparam("platform"), signals.c.dedupe_key == bindparam("key")
 )
 
@@ -170,10 +174,12 @@ def conversation_rows(address: Address, most: int) -> Op[ConversationRows]:
     key = {"room": str(address), "n": most + 1}
     messages = yield MESSAGES_OF, key
     answers = yield ANSWERS_OF, key
-    edits = yield EDITS_OF, {"room": str(address)}
+    edits = yield EDITS_OF, {"room": str(address), "edits": EDITS_FOR_EACH * most}
     calls = yield CALLS_OF, key
     questions = yield QUESTIONS_OF, key
-    newest: dict[Any, str] = {edited: content for edited, content, origin in edits if not origin.startswith(REACTED)}
+    newest: dict[Any, str] = {
+        edited: content for edited, content, origin in reversed(edits) if not origin.startswith(REACTED)
+    }
     found = [messages, answers, calls, questions]
     return ConversationRows(
         [_message_row(row) for row in reversed(messages[:most])],
@@ -249,11 +255,15 @@ class ImportedConversation:
 
 def import_rows(given: ImportedConversation, agent: str, now: datetime, new_id: NewId) -> Op[Address | None]:
     """Write all of it in one transaction; the room that it has from before, and nothing written, where it was taken already."""
-    key = f"{IMPORTED}{given.digest}"
-    begin = _message(given, f"{key}:{BEGINNING}", given.by, given.by_name, given.began_at, given.beginning)
-    if not (yield ADD_SIGNAL, begin | {"id": new_id(), "person_id": given.person}):
+    for attempt in range(1, IMPORTS_MAX + 1):
+        key = f"{IMPORTED}{given.digest}" if attempt == 1 else f"{IMPORTED}{given.digest}~{attempt}"
+        begin = _message(given, f"{key}:{BEGINNING}", given.by, given.by_name, given.began_at, given.beginning)
+        if (yield ADD_SIGNAL, begin | {"id": new_id(), "person_id": given.person}):
+            break
         rows = yield BEGUN_BEFORE, {"platform": given.address.account, "key": f"{key}:{BEGINNING}"}
-        return Address.parse(rows[0][0])
+        room, state = rows[0]
+        if state != "forgotten" or attempt == IMPORTS_MAX:
+            return Address.parse(room)
     ids = {one.number: new_id() for one in given.messages}
     actor = Identity(f"{IMPORTED}{given.digest[:16]}")  # nobody's: it gives no rights, and owns nothing
     for one in given.messages:

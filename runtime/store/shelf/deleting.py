@@ -22,12 +22,13 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
+from runtime.domain.copies.copy import IMPORTED
 from runtime.store.common import fact, put
 from runtime.store.intake.run_stop import stop
 from runtime.store.operations.history import room_owner
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import deleted_rooms, schedules, sessions, signals, triggers
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.store.tasks.board import listed
 from runtime.store.tasks.turning import drop
 
@@ -45,6 +46,7 @@ SPEAKERS = (
         signals.c.address == bindparam("room"),
         is_word(signals.c.kind, "said"),
         signals.c.state != literal_column("'refused'"),
+        ~is_like(signals.c.actor, f"{IMPORTED}%"),  # it belongs to whoever imported it
     )
     .group_by(signals.c.actor)
     .limit(2)

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from runtime.contract import Address
+from runtime.domain.copies.copy import IMPORTED
 from runtime.store.common import fact, held
 from runtime.store.intake.inbox import FORGET_SIGNAL
 from runtime.store.operations.retention import ANSWERED, DROP_SUMMARIES, DROP_TURNS, IDLE, OPEN_RUN, RULES
@@ -41,7 +42,7 @@ from runtime.store.schema import (
     turns,
 )
 from runtime.store.shelf.deleting import TAKEN_BACK_MICROS
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.store.tasks.rows import give_back_lapsed
 
 ROOMS_AT_ONCE: Final = 20
@@ -63,7 +64,10 @@ SAID_SINCE = select(
     exists().where(
         signals.c.address == THE_ROOM,
         *kept_words,
-        or_(signals.c.accepted_at > bindparam("deleted_at"), signals.c.actor != bindparam("owner")),
+        or_(
+            signals.c.accepted_at > bindparam("deleted_at"),
+            and_(signals.c.actor != bindparam("owner"), ~is_like(signals.c.actor, f"{IMPORTED}%")),
+        ),
     )
 )
 """Words of somebody else came in beside the deletion: the clock of their node may be behind."""

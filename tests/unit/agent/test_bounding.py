@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from runtime.agent.duties.bounding import BoundedTools
-from runtime.contract import FIND_TOOLS, HAND_OVER, Effect, Json, Tool, ToolContext
-from runtime.domain.agents.bounds import Bounds, bounds_in
+from runtime.contract import FIND_TOOLS, HAND_OVER, Address, Effect, Json, Tool, ToolContext
+from runtime.domain.agents.bounds import Bounds, bounds_in, is_bounded
 from tools.kit.declare import tool
 
 NAMES = ("read_file", "read_page", "write_file", "delegate", HAND_OVER, FIND_TOOLS)
@@ -59,6 +59,14 @@ def test_what_is_left_out_cannot_be_called_by_its_name() -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"tools": "*", "model": ""}', '{"tools": [1], "model": ""}', "x"])
 def test_garbage_is_no_bounds(text: str) -> None:
     assert bounds_in(text) is None
+
+
+@pytest.mark.parametrize(
+    "room", ["bounded", "boundedroom", "bounded@example.org", "bounded0123456789abc", "cli0123456789ab"]
+)
+def test_no_room_that_people_name_is_taken_for_a_bounded_one(room: str) -> None:
+    assert not is_bounded(Address("mail", "work", room))
+    assert is_bounded(Address("web", "main", "bounded0123456789ab"))
 
 
 def test_bounds_are_read_as_they_were_written() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
@@ -253,6 +254,24 @@ def test_no_bytes_are_too_strange(noise: bytes) -> None:
 )
 def test_no_header_is_too_strange(name: str, value: str) -> None:
     taken(raw(**{name: value}))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        raw("", References=" " * 100_000, Subject=" " * 100_000),
+        raw("", Authentication_Results="x" * 100_000) + b"Authentication-Results: " + b"(" * 100_000,
+        raw("approve" + " " * 150_000 + "x"),
+        raw("x" * 5_000, Content_Type="text/plain; charset=punycode"),
+        raw("x", To=", ".join("a@example.com" for _ in range(20_000))),
+        raw("--b\r\n\r\nx\r\n" * 20_000, Content_Type="multipart/mixed; boundary=b"),
+    ],
+    ids=["blanks", "results", "a choice", "a charset", "recipients", "parts"],
+)
+def test_no_mail_takes_long(content: bytes) -> None:
+    begun = time.process_time()
+    taken(content)
+    assert time.process_time() - begun < 2
 
 
 # ------------------------------------------------------------------------------------------------------------- the way out

@@ -27,7 +27,8 @@ from runtime.markup import moment, parse
 from signalbox_matrix.choices import CHOICES_KEY
 from signalbox_matrix.outgoing.html import to_matrix
 from signalbox_matrix.outgoing.render import Body, render
-from signalbox_matrix.outgoing.send import PART_KEY, changed, text_content, transaction
+from signalbox_matrix.outgoing.send import changed, text_content, transaction
+from signalbox_matrix.parse import PART_KEY
 from tests.golden import SAMPLE, same_as
 
 HERE: Final = Path(__file__).parent

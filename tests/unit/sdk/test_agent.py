@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from bot.node.lock import AlreadyRunning
 from bot.sdk.events import Event, QuestionAsked, QuestionSettled, RunEnded, TextGrew, ToolEnded, ToolStarted
 from bot.sdk.results import Question
 from bot.sdk.run import Run
-from bot.server import lifecycle
 from bot.testing.agents import scripted_agent
 from bot.testing.scripted import held
 from runtime.contract import Call, Effect, FileRef, ToolContext
@@ -64,7 +62,7 @@ def allowed(question: Question) -> bool:
 
 
 def broken(question: Question) -> bool:
-    raise ZeroDivisionError
+    raise TimeoutError("of its own")
 
 
 async def events_of(run: Run, seconds: float = 20) -> list[Event]:
@@ -131,10 +129,14 @@ async def test_where_people_are_asked_the_answer_says_so_and_others_may_decide(t
         assert (answer.is_over, answer.text, str(answer)) == (False, "", "I wait until people decide: send_letter.")
         with pytest.raises(TimeoutError, match="The run goes on"):
             await run.wait(timeout=0.05, decide=lambda question: None)
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(TimeoutError, match="of its own"):
             await run.wait(timeout=20, decide=broken)
-        await agent.api.decide(answer.questions[0].id, "deny", "not today")  # as a person would, on the page
-        assert str(await run.wait(timeout=20)) == "Then not."
+
+        async def too_late(question: Question) -> bool:
+            await agent.api.decide(question.id, "deny", "not today")  # as a person would, on the page
+            return True
+
+        assert str(await run.wait(timeout=20, decide=too_late)) == "Then not."
         assert "not today" in agent.model.requests[1].turns[-1].text
         with pytest.raises(Declined, match="doesn't wait for the question"):
             await run.approve(answer.questions[0])
@@ -242,12 +244,9 @@ async def test_a_workflow_is_begun_decided_about_and_waited_for(tmp_path: Path) 
 # ------------------------------------------------------------------------------------------------- open and closed
 
 
-async def test_a_closed_agent_says_so_and_what_it_took_in_is_answered_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lifecycle, "DRAIN", timedelta(seconds=0.1))
+async def test_a_closed_agent_says_so_and_what_it_took_in_is_answered_by_the_next(tmp_path: Path) -> None:
     slow = held("Too late.")
-    async with scripted_agent(tmp_path, slow) as agent:
+    async with scripted_agent(tmp_path, slow, settings={"nodes.shutdown_seconds": 1}) as agent:
         with pytest.raises(AlreadyRunning, match=r"data_dir: .* is in use by .* set another data_dir"):
             await scripted_agent(tmp_path).__aenter__()
         with pytest.raises(ConfigError, match="is open already"):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Final, Self
 from signalbox_email.errors import Away, Denied, MailError, Refused, away
 from signalbox_email.imap_wire import LITERAL, Answer, Value, answer_of, pairs, values
 from signalbox_email.settings import EmailSettings
+from signalbox_email.trust import trusted
 
 LINE_MOST: Final = 1024 * 1024
 """Bytes of a line. Mailboxes with 100,000 new mails are listed in one."""
@@ -53,13 +53,13 @@ class Imap:
         server, writer = settings.imap, None
         try:
             async with asyncio.timeout(settings.waits.connect.total_seconds()):
-                context = None if server.security != "tls" else ssl.create_default_context()
+                context = trusted() if server.security == "tls" else None
                 reader, writer = await asyncio.open_connection(server.host, server.port, ssl=context, limit=LINE_MOST)
                 imap = cls(settings, reader, writer)
                 await imap._enter()
             yield imap
             await imap._leave()
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, UnicodeError) as error:  # the last: of a host that is no name
             raise away(f"the IMAP server {server.host}", error) from error
         finally:
             if writer is not None:
@@ -71,10 +71,20 @@ class Imap:
             raise Away(f"{self._name} is not serving: {greeting.text}")
         if self._settings.imap.security == "starttls":
             await self.ask("STARTTLS")
-            await self._writer.start_tls(ssl.create_default_context(), server_hostname=self._settings.imap.host)
+            await self._refuse_injected()
+            await self._writer.start_tls(trusted(), server_hostname=self._settings.imap.host)
         await self._learn()
         await self._login()
         await self._learn()
+
+    async def _refuse_injected(self) -> None:
+        """Somebody on the way may put words behind the answer, which would count as said under TLS. Errors: Away."""
+        try:
+            async with asyncio.timeout(0):
+                await self._reader.read(1)
+        except TimeoutError:
+            return
+        raise Away(f"{self._name} says more before TLS begins than it may: somebody is in between")
 
     async def _learn(self) -> None:
         told = await self.ask("CAPABILITY")
@@ -189,7 +199,8 @@ class Imap:
                     return named
         return {}
 
-    async def flag(self, uid: int, flags: str) -> None:
+    async def flag(self, uid: int | str, flags: str) -> None:
+        """Flag a mail, or several: their UIDs with commas between."""
         await self.ask(f"UID STORE {uid} +FLAGS.SILENT ({flags})")
 
     async def move(self, uid: int, to: str) -> None:

@@ -34,8 +34,12 @@ log = structlog.get_logger("email")
 TAKEN_FLAG: Final = "SignalboxTaken"
 """Our flag. Source for its form: RFC 3501, 2.3.2: keywords are names that don't begin with a backslash."""
 BEFORE_FIRST: Final = timedelta(days=1)
-SINCE_MARGIN: Final = timedelta(days=2)
-"""A search knows days, by the clock of the server."""
+SINCE_MARGIN: Final = timedelta(days=14)
+"""Other things are heard of in an account while its mailbox is away; and a search knows days, by the server's clock."""
+READ_AT_ONCE: Final = 64 * 1024
+"""Bytes of a mail; a longer one is read beside the loop, so that nobody else waits for it."""
+AT_ONCE: Final = 500
+"""Mails that one command names."""
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DATE_TIME: Final = re.compile(
     r"(?P<day>\d{1,2})-(?P<month>[A-Z][a-z]{2})-(?P<year>\d{4}) (?P<time>\d\d:\d\d:\d\d) (?P<zone>[+-]\d{4})"
@@ -98,8 +102,11 @@ class Listener:
         return ConnectionStatus(kind, f'account "{self._settings.account}": {error}')
 
     async def _attend(self, imap: Imap, sink: Sink) -> None:
-        since = await self._since()
+        last = await self._places.last_heard(EMAIL, self._settings.identity)
+        since = self._now() - BEFORE_FIRST if last is None else last - SINCE_MARGIN
         box = await imap.select(self._settings.inbox)
+        if last is None:
+            await self._leave_old(imap, box, since)
         self._said(CONNECTED)
         failures = 0
         while True:
@@ -117,14 +124,15 @@ class Listener:
                 failures = 0
             await imap.wait_for_news()
 
-    async def _since(self) -> datetime:
-        last = await self._places.last_heard(EMAIL, self._settings.identity)
-        return self._now() - BEFORE_FIRST if last is None else last - SINCE_MARGIN
+    async def _leave_old(self, imap: Imap, box: Box, since: datetime) -> None:
+        """Mark what was there before us, so that no later start takes it for new."""
+        old = await imap.search(f"{_new(box)} UNDELETED BEFORE {day_of(since)}")
+        for at in range(0, len(old), AT_ONCE):
+            await imap.flag(",".join(map(str, old[at : at + AT_ONCE])), _left(box))
 
     async def _take_all(self, imap: Imap, box: Box, since: datetime, sink: Sink) -> None:
         """All that is new, in order."""
-        new = f"UNKEYWORD {TAKEN_FLAG}" if box.keywords else "UNSEEN"
-        for uid in await imap.search(f"{new} UNDELETED SINCE {day_of(since - timedelta(days=1))}"):
+        for uid in await imap.search(f"{_new(box)} UNDELETED SINCE {day_of(since - timedelta(days=1))}"):
             await self._take(imap, box, uid, since, sink)
 
     async def _take(self, imap: Imap, box: Box, uid: int, since: datetime, sink: Sink) -> None:
@@ -133,6 +141,7 @@ class Listener:
         came = instant_of(told.get("INTERNALDATE")) or self._now()
         is_live = uid >= box.next_uid  # it came while we were connected: now, whatever the server's clock says
         if came < since and not is_live:
+            await imap.flag(uid, _left(box))
             return
         is_large = size > self._settings.mail_most
         if not is_large:
@@ -147,11 +156,12 @@ class Listener:
         except Exception:
             # Tried again it would fail again, and keep all that comes behind it.
             log.exception("a mail can't be read and is left", account=self._settings.account, uid=uid)
-            await imap.flag(uid, _taken(box))
+            await imap.flag(uid, _left(box))
 
     async def _read(self, raw: bytes, found: _Found) -> Mail:
         """The mail, with its whole thread: some programs only name the mail that they answer. Errors: Retryable."""
-        mail = mail_of(raw, key=digest(raw) if found.size else "")
+        key = digest(raw) if found.size else ""
+        mail = mail_of(raw, key=key) if len(raw) <= READ_AT_ONCE else await asyncio.to_thread(mail_of, raw, key=key)
         if not mail.parent or header(mail.head, "References"):
             return mail
         parent = await self._lookups.parent(mail.parent)
@@ -210,6 +220,16 @@ class _Found:
     uid: int
     size: int
     at: datetime
+
+
+def _new(box: Box) -> str:
+    """The search for mail that nobody is done with."""
+    return f"UNKEYWORD {TAKEN_FLAG}" if box.keywords else "UNSEEN"
+
+
+def _left(box: Box) -> str:
+    """The flag of a mail that is left alone: for people it stays unread where it can."""
+    return TAKEN_FLAG if box.keywords else "\\Seen"
 
 
 def _taken(box: Box) -> str:

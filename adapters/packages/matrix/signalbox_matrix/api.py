@@ -46,7 +46,8 @@ class Api:
         return await self._call("GET", f"{V3}/account/whoami")
 
     async def versions(self) -> Raw:
-        return await self._call("GET", "/_matrix/client/versions")
+        """Asked without the token, so that a refused one is told as that."""
+        return await self._call("GET", "/_matrix/client/versions", named=False)
 
     async def sync(self, since: str, filter_: Raw, wait: timedelta, *, full: bool = False) -> Raw:
         """`full`: with the whole state of every room, whatever changed."""
@@ -176,13 +177,15 @@ class Api:
 
     @asynccontextmanager
     async def _answer(
-        self, method: str, path: str, *, within: timedelta | None, **more: Any
+        self, method: str, path: str, *, within: timedelta | None, named: bool = True, **more: Any
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         url = URL(f"{self._settings.server}{path}", encoded=True)
         if params := more.pop("params", None):
             url = url.update_query(params)
         waits = self._settings.waits
-        headers = {**more.pop("headers", {}), "Authorization": f"Bearer {self._settings.token}"}
+        headers = dict(more.pop("headers", {}))
+        if named:
+            headers["Authorization"] = f"Bearer {self._settings.token}"
         timeout = aiohttp.ClientTimeout(
             total=within.total_seconds() if within else None,
             sock_connect=waits.connect.total_seconds(),

@@ -18,7 +18,7 @@ from signalbox.markup import clip
 CHOICES_KEY: Final = "signalbox.choices"
 """Key of an event's content that holds what may be chosen by it."""
 CHOICE_MAX_CHARS: Final = 64
-REASON_MAX_CHARS: Final = 1_000
+DENIAL_MAX_CHARS: Final = 1_000
 VARIATION: Final = "\ufe0f"
 """Asks for the coloured form of an emoji: clients write it or leave it out."""
 EMOJI: Final[Mapping[Choice, str]] = {
@@ -166,7 +166,7 @@ def written(text: str) -> Written | None:
     if found is None or found["word"].lower() not in list(Choice):
         return None
     code, _, rest = found["rest"].partition(" ")
-    return Written(found["word"].lower(), code.strip(".,:;`"), rest.strip()[:REASON_MAX_CHARS])
+    return Written(found["word"].lower(), code.strip(".,:;`"), rest.strip()[:DENIAL_MAX_CHARS])
 
 
 def named(wish: Written, made: Sequence[Offer]) -> Offer | None:

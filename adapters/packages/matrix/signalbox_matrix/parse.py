@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -28,6 +28,8 @@ from signalbox_matrix.settings import MATRIX
 
 Raw = Mapping[str, Any]
 
+PART_KEY: Final = "signalbox.part"
+"""Key of an event's content that holds the id of the part it shows: only programs like this one write it."""
 COMMAND_MARK: Final = "!"
 """Begins a command: a slash is taken by the clients themselves."""
 WORD_KINDS: Final = frozenset({"m.text", "m.notice", "m.emote"})
@@ -43,6 +45,8 @@ OTHERS: Final[Mapping[str, str]] = {
 QUOTED_LINES: Final = re.compile(r"(?:> .*(?:\n|$))+\n?")
 """How older clients write what is answered above the answer."""
 EDGES: Final = " \t\n,:;\u00a0"
+TIME_MAX_MS: Final = 253_402_300_799_000
+"""The end of the year 9999. Any homeserver may write any number."""
 COMMANDED: Final = re.compile(r"[!/]([a-z]+)\b")
 
 
@@ -91,7 +95,7 @@ def message(event: Raw, scene: Scene) -> Signal | None:
         reach=reach,
         message_id=str(event["event_id"]),
         joinable=reach is Addressing.MENTION and bool(scene.thread),
-        by_bot=content.get("msgtype") == "m.notice",
+        by_bot=content.get("msgtype") == "m.notice" or PART_KEY in content,
     )
 
 
@@ -126,6 +130,12 @@ def signal(event: Raw, scene: Scene, body: Body, **more: Any) -> Signal:
         room_name=scene.room.title(name),
         **more,
     )
+
+
+def instant(event: Raw) -> datetime:
+    """Time that the sender's homeserver tells; one that can be no time is the first there is."""
+    told = event.get("origin_server_ts")
+    return datetime.fromtimestamp(told / 1000 if isinstance(told, int) and 0 <= told < TIME_MAX_MS else 0, UTC)
 
 
 def identity(user: str) -> Identity:

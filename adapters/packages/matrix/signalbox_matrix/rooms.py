@@ -96,6 +96,10 @@ class Rooms:
     def forget(self, room: str) -> None:
         self._known.pop(room, None)
 
+    def before(self, successor: str) -> Room | None:
+        """The room that names this one as what replaces it."""
+        return next((room for room in self if room.successor == successor and successor), None)
+
     def follow(self, moved: Mapping[str, str]) -> None:
         """Take in which room of the rows has which id now."""
         for first, newest in moved.items():

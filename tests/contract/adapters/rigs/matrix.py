@@ -21,7 +21,7 @@ from runtime.text.lengths import utf8
 from signalbox_matrix.adapter import MatrixAdapter
 from signalbox_matrix.choices import CHOICES_KEY, offered
 from signalbox_matrix.outgoing.render import TEXT_MAX_BYTES
-from signalbox_matrix.outgoing.send import REPEATED
+from signalbox_matrix.outgoing.send import REPEAT_WORDS
 from signalbox_matrix.settings import MatrixSettings, Waits
 from tests.contract.adapters.rig import (
     Barrier,
@@ -317,7 +317,7 @@ def on_screen(event: Raw, changes: Sequence[Raw], pressed: set[tuple[str, str]])
         version=len(changes),
         first=text_of(first),
         first_buttons=presses(first, number, pressed),
-        marked=text_of(content).startswith(REPEATED),
+        marked=text_of(content).startswith(REPEAT_WORDS),
         reply_to=answered,
         under=root or answered,
     )

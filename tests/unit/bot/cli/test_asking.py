@@ -91,6 +91,9 @@ async def test_a_question_is_told_as_lines_within_its_bounds(
         assert "read_file" in lines[-1]["text"]  # it would need that one
 
         await _refusals(control)
+        async with connected(control) as client:
+            lent = await client.audit("folder lent")
+        assert {row["detail"] for row in lent} == {site}
 
 
 async def _refusals(control: Control) -> None:

@@ -238,6 +238,7 @@ def test_rows_of_a_database_that_somebody_made_up_do_no_harm(place: Path, tmp_pa
         database.commit()
     report = migrated("openclaw", home, "--with-secrets", "--key-file")
     assert states(report)["people", "telegram:1009"] == "take"
+    assert {row["what"] for row in report["items"] if row["name"].startswith('x"')} <= {"leave"}
     assert states(report)["people", "telegram:../../etc"] == "leave"
     settings = tomllib.loads((place / "signalbox.toml").read_text())
     assert not {"access", "web"} & set(settings)

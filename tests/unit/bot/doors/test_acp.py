@@ -105,9 +105,12 @@ async def none_begun(_settings: Settings) -> AsyncIterator[Control]:
 
 
 @asynccontextmanager
-async def editing(folder: Path, *answers: Answer) -> AsyncIterator[At]:
+async def editing(folder: Path, *answers: Answer, **given: Any) -> AsyncIterator[At]:
     tool = fake_tool("change", Effect.WRITE)
-    async with running(folder / "data", answers, tools={"change": tool}) as at_work, asyncio.TaskGroup() as group:
+    async with (
+        running(folder / "data", answers, tools={"change": tool}, **given) as at_work,
+        asyncio.TaskGroup() as group,
+    ):
         ours, theirs = socket.socketpair()
         reading, writing = await asyncio.open_connection(sock=ours, limit=1 << 16)
         told, says = await asyncio.open_connection(sock=theirs, limit=1 << 26)
@@ -144,7 +147,8 @@ async def test_a_question_is_a_permission_and_runs_once_denies_or_holds_for_good
         session = await at.session()
         assert await at.prompt(session, "change it") == "end_turn"
         assert at.tool.calls == [{"at": 1}]
-        assert [status for _, status in at.editor.calls()] == ["pending", "in_progress", "completed"]
+        statuses = [status for _, status in at.editor.calls()]
+        assert (statuses[0], statuses[-1]) == ("pending", "completed")
         assert at.editor.asked[0]["call"]["raw_input"] == {"at": 1}
         assert {"allow_once", "allow_always", "reject_once"} == set(at.editor.asked[0]["options"])
         at.editor.picks = "reject_once"
@@ -236,6 +240,23 @@ async def test_sessions_are_listed_loaded_and_have_modes(tmp_path: Path) -> None
     assert [told.modes and told.modes.current_mode_id for told in (loaded, resumed)] == ["plan", "plan"]
     assert [(one.session_id, one.title) for one in listed] == [(session, "hi there")]
     assert nothing == []
+
+
+async def test_an_editor_chooses_the_agent(tmp_path: Path) -> None:
+    ops = {"name": "ops", "prompt": "You are ops."}
+    async with editing(tmp_path, "I am ops.", agents=[ops]) as at:
+        told = await at.way.new_session(cwd="/work", mcp_servers=[])
+        session = told.session_id
+        chosen = await at.way.set_config_option(config_id="agent", session_id=session, value="ops")
+        await at.prompt(session, "who are you?")
+        [row] = await at.at_work.app.store.operations.runs(limit=5)
+        before = len(at.editor.updates)
+        await at.way.load_session(cwd="/work", session_id=session, mcp_servers=[])
+    assert [(one.id, one.current_value) for one in told.config_options or []] == [("agent", "default")]
+    assert [(one.id, one.current_value) for one in chosen.config_options] == [("agent", "ops")]
+    assert row.session.startswith("ops|")
+    replayed = [one["content"]["text"] for one in at.editor.updates[before:]]
+    assert replayed[0] == "who are you?", "the command that chose is no part of what was said"
 
 
 async def test_garbage_is_answered_and_ends_nothing(tmp_path: Path) -> None:

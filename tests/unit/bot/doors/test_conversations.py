@@ -126,3 +126,16 @@ def test_of_a_long_answer_only_what_is_around_the_word_is_read() -> None:
     told = without_marks(f"{far}the **lamp** is here\n{far}", ["nothing", "lamp"])
     assert "the lamp is here" in told
     assert len(told) <= 3 * READ_AROUND_CHARS
+
+
+async def test_a_copy_is_for_whoever_may_read_the_room_and_an_import_for_operators() -> None:
+    async with doors_served() as stage:
+        ada, oscar = stage.links.add("Ada", Role.USER), stage.links.add("Oscar", Role.OPERATOR)
+        stage.spoke("Bob", "bobs01")
+        stage.spoke("Ada", "adas01")
+        assert (await stage.by(ada, "GET", "/api/v1/rooms/bobs01/copy"))[0] == 403
+        assert (await stage.by(ada, "GET", "/api/v1/rooms/adas01/copy?format=pdf"))[0] == 400
+        assert (await stage.by(ada, "POST", "/api/v1/conversation-copies", {}))[0] == 403
+        status, why = await stage.by(oscar, "POST", "/api/v1/conversation-copies", {"signalbox": "conversation"})
+        assert status == 422, why
+        assert "Nothing was imported." in str(why)

@@ -15,6 +15,7 @@ LINE: Final = re.compile(
 )
 WORDY: Final = frozenset({Choice.DENY, Choice.WHY, Choice.TEXT, Choice.ALWAYS})
 """Choices that may have words: below others stands what people write under each mail."""
+LINE_MOST_CHARS: Final = 1_200
 WORDS_MOST_CHARS: Final = 1_000
 
 
@@ -31,7 +32,7 @@ def chosen_in(text: str, asked: ApprovalId | None) -> Chosen | None:
     A line without a code only counts as an answer to a question's own mail.
     """
     first, _, below = text.strip().partition("\n")
-    found = LINE.fullmatch(first.strip().strip("`*"))
+    found = LINE.fullmatch(first.strip().strip("`*")) if len(first) <= LINE_MOST_CHARS else None
     if found is None:
         return None
     code = found["code"] or asked

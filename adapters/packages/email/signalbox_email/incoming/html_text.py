@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Final
 
-HTML_MOST_CHARS: Final = 1_000_000
+HTML_MOST_CHARS: Final = 400_000
 """Of a mail's HTML: what comes behind is left out, and the reader is told so."""
 SILENT: Final = frozenset({"head", "noscript", "script", "style", "template", "title"})
 BLOCKS: Final = re.compile(
@@ -16,6 +16,7 @@ BLOCKS: Final = re.compile(
 )
 SPACED: Final = frozenset({"blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"})
 QUOTE_DEPTH_MOST: Final = 10
+LINE_MOST_CHARS: Final = 10_000
 RAW: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "title")
 }
@@ -98,6 +99,8 @@ class _Reader:
     def _words(self, data: str) -> None:
         if self._silent or not data:
             return
+        if len(self._line) > LINE_MOST_CHARS:
+            self._end_line()
         data = unescape(data)
         if self._pre:
             first, *more = data.split("\n")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.header import decode_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.utils import getaddresses
 from typing import Final
 
@@ -17,7 +18,11 @@ from signalbox_email.incoming.html_text import HTML_MOST_CHARS, text_of_html
 TEXT_MOST_CHARS: Final = 200_000
 PARTS_MOST: Final = 200
 HEADER_MOST_CHARS: Final = 20_000
+RESULTS_MOST: Final = 50
+NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+"""Encodings of Python's that no mail is in; some take hours."""
 NAME_MOST_CHARS: Final = 120
+TOO_DEEP: Final = "[This mail can't be read: its parts are nested too deep.]"
 CUT_NOTE: Final = "\n\n[The rest of this mail is left out: it is too long.]"
 
 Named = tuple[str, str]
@@ -58,13 +63,17 @@ class Mail:
 
 def mail_of(raw: bytes, *, key: str = "") -> Mail:
     """`key` stands for a Message-ID where it has none, if `raw` is not all of it."""
-    message = message_from_bytes(raw, policy=policy.compat32)
+    try:
+        message = message_from_bytes(raw, policy=policy.compat32)
+        text, files = _contents(message)
+    except RecursionError:
+        message = BytesHeaderParser(policy=policy.compat32).parsebytes(raw)
+        text, files = TOO_DEEP, []
     ids = ids_in(header(message, "Message-ID"))
     references = ids_in(header(message, "References"))
     parents = ids_in(header(message, "In-Reply-To"))
     parent = parents[0] if parents else (references[-1] if references else "")
     senders = _named(message, "From")
-    text, files = _contents(message)
     return Mail(
         key=ids[0] if ids else key or digest(raw),
         message_id=ids[0] if ids else "",
@@ -77,7 +86,7 @@ def mail_of(raw: bytes, *, key: str = "") -> Mail:
         parent=parent,
         text=text,
         files=files,
-        results=[unfolded(str(one)) for one in message.get_all("Authentication-Results") or []],
+        results=[unfolded(str(one)) for one in (message.get_all("Authentication-Results") or [])[:RESULTS_MOST]],
         head=message,
     )
 
@@ -88,7 +97,7 @@ def header(message: Message, name: str) -> str:
 
 
 def unfolded(value: str) -> str:
-    return re.sub(r"\s*\r?\n\s*", " ", value[:HEADER_MOST_CHARS]).strip()
+    return " ".join(line.strip() for line in value[:HEADER_MOST_CHARS].splitlines()).strip()
 
 
 def decoded(value: str) -> str:
@@ -166,7 +175,9 @@ def _name(part: Message, place: int) -> str:
 
 def _text(raw: bytes, charset: str) -> str:
     try:
-        text = raw.decode(charset, "replace")
+        text = raw.decode(
+            "utf-8" if codecs.lookup(charset).name.replace("_", "-") in NO_CHARSETS else charset, "replace"
+        )
     except (LookupError, UnicodeError, ValueError):
         text = raw.decode("utf-8", "replace")
     return text.replace("\0", "")

@@ -26,7 +26,7 @@ def is_vouched_for(address: str, results: Sequence[str], authserv_id: str) -> bo
     dmarc = next((told for told in own if any(method == "dmarc" for method, _, _ in told)), None)
     if dmarc is not None:
         found = [(result, properties) for method, result, properties in dmarc if method == "dmarc"]
-        return len(found) == 1 and found[0][0] == "pass" and found[0][1].get("header.from", domain) == domain
+        return len(found) == 1 and found[0][0] == "pass" and found[0][1].get("header.from") == domain
     dkim = next((told for told in own if any(method == "dkim" for method, _, _ in told)), [])
     return any(
         method == "dkim" and result == "pass" and _is_of(domain, properties) for method, result, properties in dkim

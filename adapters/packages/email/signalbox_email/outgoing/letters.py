@@ -79,8 +79,10 @@ def _clean(words: str) -> str:
 
 
 def _subject(body: Body, parent: Parent | None) -> str:
-    if parent is None or not parent.subject:
+    if parent is None:
         return body.subject or "Signalbox"
+    if not parent.subject:
+        return "Re: (no subject)"  # the same in all of a thread, or programs show it as several
     return parent.subject if parent.subject[:3].lower() == "re:" else f"Re: {parent.subject}"
 
 

@@ -7,7 +7,6 @@ All but the last step leaves nothing behind when it fails. The mail counts as ta
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
@@ -25,6 +24,7 @@ from aiosmtplib import (
 from signalbox.channels import Rejected, Retryable, Uncertain
 from signalbox_email.errors import MailError, away
 from signalbox_email.settings import EmailSettings
+from signalbox_email.trust import trusted
 
 log = structlog.get_logger("email")
 
@@ -69,7 +69,7 @@ async def connected(settings: EmailSettings) -> AsyncIterator[SMTP]:
         use_tls=server.security == "tls",
         start_tls=server.security == "starttls",
         timeout=seconds,
-        tls_context=None if server.security == "none" else ssl.create_default_context(),
+        tls_context=None if server.security == "none" else trusted(),
     )
     try:
         try:
@@ -79,7 +79,7 @@ async def connected(settings: EmailSettings) -> AsyncIterator[SMTP]:
                     await _sign_in(smtp, settings)
         except SMTPAuthenticationError as error:
             raise Retryable(f"{_name(settings)} refuses the sign-in as {settings.user}: {_told(error)}") from error
-        except (SMTPException, OSError, TimeoutError) as error:
+        except (SMTPException, OSError, TimeoutError, UnicodeError) as error:
             raise Retryable(str(_away(settings, error))) from error
         yield smtp
     finally:
@@ -90,10 +90,11 @@ async def _sign_in(smtp: SMTP, settings: EmailSettings) -> None:
     """Once, by one method: servers lock an account out that tries a wrong password by each of them."""
     if smtp.is_ehlo_or_helo_needed:
         await smtp.ehlo()
+    user, password = settings.user.encode(), settings.password.encode()
     if "login" in smtp.supported_auth_methods and "plain" not in smtp.supported_auth_methods:
-        await smtp.auth_login(settings.user, settings.password)
+        await smtp.auth_login(user, password)
     else:
-        await smtp.auth_plain(settings.user, settings.password)
+        await smtp.auth_plain(user, password)
 
 
 async def _addressed(smtp: SMTP, settings: EmailSettings, to: Sequence[str], *, copy: bool) -> None:

@@ -7,12 +7,14 @@ from its invitation on. Earlier history was said to others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 import structlog
 
 from signalbox_matrix.api import Api
+from signalbox_matrix.errors import Refused
+from signalbox_matrix.parse import instant
 from signalbox_matrix.rooms import STATE_KINDS
 
 log = structlog.get_logger("matrix")
@@ -101,15 +103,22 @@ class History:
         """Events since anything was heard, where the position was lost."""
         found, start = events, str(timeline.get("prev_batch") or "")
         for _ in range(GAP_PAGES):
-            if not start or (found and _at(found[0]) < oldest):
+            if not start or (found and instant(found[0]) < oldest):
                 break
             page = await self._page(room, start)
             found = [*_oldest_first(page), *found]
             start = str(page.get("end") or "") if page.get("chunk") else ""
-        return [event for event in found if _at(event) >= oldest]
+        return [event for event in found if instant(event) >= oldest]
 
     async def _page(self, room: str, start: str, *, end: str = "", limit: int = PAGE_MAX_EVENTS) -> Raw:
-        return await self._api.messages(room, start, end=end, limit=limit, only={"types": list(EVENT_KINDS)})
+        """Nothing where the homeserver shows no history: then what the sync told is all there is."""
+        try:
+            return await self._api.messages(room, start, end=end, limit=limit, only={"types": list(EVENT_KINDS)})
+        except Refused as error:
+            if error.status not in (400, 403, 404):
+                raise
+            log.warning("can't read what was said meanwhile", account=self._account, room=room, reason=str(error))
+            return {}
 
 
 def _before(event: Raw) -> str:
@@ -120,7 +129,3 @@ def _before(event: Raw) -> str:
 
 def _oldest_first(page: Raw) -> list[Raw]:
     return list(reversed(page.get("chunk") or ()))
-
-
-def _at(event: Raw) -> datetime:
-    return datetime.fromtimestamp(int(event.get("origin_server_ts") or 0) / 1000, UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 import structlog
@@ -121,8 +121,7 @@ class Intake:
 
     def _at(self, event: Raw) -> datetime:
         """Time it happened, by our clock; a homeserver's word for what is to come counts as now."""
-        told = datetime.fromtimestamp(int(event.get("origin_server_ts") or 0) / 1000, UTC)
-        return min(self._clock.ours(told), self._given.now())
+        return min(self._clock.ours(parse.instant(event)), self._given.now())
 
     # --------------------------------------------------------------------------------------------------- reactions
 
@@ -164,32 +163,34 @@ class Intake:
                 log.info("membership changed", account=self._account, room=room.id, now=event["content"]["membership"])
 
     async def _follow(self, event: Raw, room: Room, sink: Sink) -> None:
-        """A room was replaced: go on in the new one, under the id that rows know."""
+        """A room was replaced: go on in the new one. Where that is closed, somebody will invite us."""
         via = str(event["sender"]).partition(":")[2]
         try:
             await self._api.join(room.successor, via)
         except Refused as error:
-            log.warning(
-                "can't follow a room", account=self._account, room=room.id, to=room.successor, reason=str(error)
-            )
+            if _comes_later(error):
+                raise
+            log.info("can't follow a room yet", account=self._account, room=room.id, to=room.successor, why=str(error))
             return
+        await self._moved(event, room, sink)
+
+    async def _moved(self, event: Raw, room: Room, sink: Sink) -> None:
+        """Rows keep the id that they know: the new one is noted beside it."""
         row = self._rooms.move(room.id, room.successor)
-        place = Address(MATRIX, self.me.id, row)
-        await sink(
-            Signal(
-                platform=self.me.platform,
-                dedupe_key=str(event["event_id"]),
-                actor=self._who(event),
-                actor_name=room.called(str(event["sender"])),
-                address=place,
-                body=Moved(room.successor),
-                received_at=self._given.now(),
-            )
+        signal = Signal(
+            platform=self.me.platform,
+            dedupe_key=f"moved {row} {room.successor}",
+            actor=self._who(event),
+            actor_name=room.called(str(event["sender"])),
+            address=Address(MATRIX, self.me.id, row),
+            body=Moved(room.successor),
+            received_at=self._given.now(),
         )
+        await sink(signal)
 
     # --------------------------------------------------------------------------------------------------- invitations
 
-    async def invited(self, room: str, state: Raw) -> None:
+    async def invited(self, room: str, state: Raw, sink: Sink) -> None:
         """Join where somebody invites us who may; else say no, so that they can invite again once they may.
 
         Errors: StoreError, MatrixError.
@@ -198,15 +199,25 @@ class Intake:
         ours = next((e for e in events if e.get("type") == "m.room.member" and e.get("state_key") == self.me.id), None)
         if ours is None:
             return
-        alone = bool((ours.get("content") or {}).get("is_direct"))
-        who = self._who(ours)
         try:
-            if await self._given.may_invite(who, Address(MATRIX, self.me.id, room), alone):
-                await self._api.join(room, str(ours["sender"]).partition(":")[2])
-            else:
-                log.info("an invitation by somebody who may not was declined", account=self._account, by=who, room=room)
-                await self._api.leave(room)
+            await self._answered(room, ours, sink)
         except Refused as error:
-            if error.status == 429 or error.status >= 500 or error.is_of_token:
+            if _comes_later(error):
                 raise
             log.warning("can't answer an invitation", account=self._account, room=room, reason=str(error))
+
+    async def _answered(self, room: str, invitation: Raw, sink: Sink) -> None:
+        who, before = self._who(invitation), self._rooms.before(room)
+        alone = bool((invitation.get("content") or {}).get("is_direct"))
+        if before is None and not await self._given.may_invite(who, Address(MATRIX, self.me.id, room), alone):
+            log.info("an invitation by somebody who may not was declined", account=self._account, by=who, room=room)
+            await self._api.leave(room)
+            return
+        await self._api.join(room, str(invitation["sender"]).partition(":")[2])
+        if before is not None:  # a room that we are in names this one as what replaces it
+            await self._moved(invitation, before, sink)
+
+
+def _comes_later(error: Refused) -> bool:
+    """True for a refusal that says nothing of what was asked."""
+    return error.status == 429 or error.status >= 500 or error.is_of_token or not error.code

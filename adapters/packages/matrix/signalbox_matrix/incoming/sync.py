@@ -41,6 +41,10 @@ FILTER: Final[Raw] = {
 ROOMS_AT_ONCE: Final = 16
 EVENT_TRIES: Final = 3
 """How often an event is handed in that makes our own code fail: then it is left out, for the sake of all others."""
+REFUSALS_MOST: Final = 30
+"""… for which a homeserver that is there refuses what we ask it; one that is away is waited for."""
+INVITATION_REFUSALS_MOST: Final = 5
+"""… of an invitation: nobody else should wait for it, and it can be made again."""
 
 
 @dataclass
@@ -55,6 +59,20 @@ class News:
     left: deque[Raw] | None = None
     read: str = ""
     tries: int = 0
+    refusals: int = 0
+    error: StoreError | MatrixError | None = None
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.refusals >= (REFUSALS_MOST if self.invitation is None else INVITATION_REFUSALS_MOST)
+
+    def leave_out(self) -> bool:
+        """Take off what cannot be taken in; True if nothing more is left."""
+        self.tries = self.refusals = 0
+        if self.left:
+            self.left.popleft()
+            return False
+        return True
 
 
 class Syncing:
@@ -155,32 +173,46 @@ class Syncing:
             left = [one for one, task in zip(left, tasks, strict=True) if not task.result()]
             if left:
                 failures += 1
+                self._tell(next((one.error for one in left if isinstance(one.error, MatrixError)), None))
                 await asyncio.sleep(self._waits.after(failures).total_seconds())
                 self._heard = monotonic()
 
     async def _one_in(self, gate: asyncio.Semaphore, news: News, sink: Sink, group: asyncio.TaskGroup) -> bool:
+        """True once all of it is taken in."""
         async with gate:
             try:
                 await self._taken(news, sink)
             except (StoreError, MatrixError) as error:
+                news.error = error
+                news.refusals += isinstance(error, Refused) and bool(error.code) and not error.is_of_token
                 log.warning("not taken in yet", account=self._account, room=news.room, reason=str(error))
-                return False
+                return news.is_hopeless and self._left_out(news)
             except Exception:
                 # A bug of ours: what makes it must not keep all others out for ever.
                 news.tries += 1
                 log.exception("an event broke the intake", account=self._account, room=news.room)
-                if news.tries < EVENT_TRIES or not news.left:
-                    return news.tries >= EVENT_TRIES
-                news.left.popleft()
-                news.tries = 0
-                return False
+                return news.tries >= EVENT_TRIES and self._left_out(news)
         if news.read:
             group.create_task(self._acknowledge(news.room, news.read))
         return True
 
+    def _left_out(self, news: News) -> bool:
+        log.error("something can't be taken in, and is left out", account=self._account, room=news.room)
+        return news.leave_out()
+
+    def _tell(self, error: MatrixError | None) -> None:
+        """Say how it stands while what came can't be taken in for want of an answer."""
+        match error:
+            case None:
+                return
+            case Refused() if error.is_of_token:
+                self._said(ConnectionStatus(Connection.REFUSED, token_refused(self._account, error)))
+            case _:
+                self._away(f"the homeserver doesn't answer what must be asked: {error}")
+
     async def _taken(self, news: News, sink: Sink) -> None:
         if news.invitation is not None:
-            await self._intake.invited(news.room, news.invitation)
+            await self._intake.invited(news.room, news.invitation, sink)
             return
         room = self._rooms.of(news.room)
         if news.left is None:

@@ -18,7 +18,7 @@ MUTE: Final = (
     "The bot {me} may not write in the Matrix room {room}: its power level is {has}, and messages need {needed}. "
     "Raise it in the room's settings, under roles and permissions."
 )
-NO_ROOM: Final = "{room} is no Matrix room; its id begins with an exclamation mark."
+NOT_A_ROOM: Final = "{room} is no Matrix room; its id begins with an exclamation mark."
 
 
 class Reach:
@@ -30,7 +30,7 @@ class Reach:
         """None when it can be posted there, or the homeserver cannot be asked now."""
         about = {"me": self.me, "room": room}
         if not room.startswith("!"):
-            return NO_ROOM.format(**about)
+            return NOT_A_ROOM.format(**about)
         try:
             return await self._barrier(room, about)
         except Refused as error:

@@ -42,7 +42,7 @@ HTML_PER_TEXT: Final = 2.5
 """So many times the text's bytes the HTML of one message may have."""
 MENTION_MAX_CHARS: Final = 40
 EMPTY_TEXT: Final = "(no text)"
-WHOLE_FILE: Final = "call-{}.txt"
+WHOLE_CALL_FILE: Final = "call-{}.txt"
 FILE_MISSING: Final = "The file {} could not be sent here. The whole call is on the console."
 EVERYBODY: Final = mass_mentions("@room")
 
@@ -127,7 +127,7 @@ def _card(delivery: Delivery, document: Document, whole: WholeCall) -> list[Wire
     bodies[-1] = replace(bodies[-1], choices=offers(content.buttons))
     wires = list(map(_wire, bodies))
     if short.file and content.asks and is_new:
-        name = WHOLE_FILE.format(whole.sha256)
+        name = WHOLE_CALL_FILE.format(whole.sha256)
         sent = Body(file=name, name=name, mime="text/plain", holds=short.file)
         wires.append(Wire(sent.to_json(), Body(FILE_MISSING.format(name)).to_json()))
     return wires

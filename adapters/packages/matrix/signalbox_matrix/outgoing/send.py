@@ -6,6 +6,7 @@ homeserver has forgotten the transaction (Synapse after a day) or the bot has lo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -18,16 +19,14 @@ from signalbox_matrix.api import Api
 from signalbox_matrix.choices import CHOICES_KEY, Offer, as_json, bare, offered
 from signalbox_matrix.errors import MatrixError, Refused, ours
 from signalbox_matrix.outgoing.render import Body
-from signalbox_matrix.parse import relation, thread_of
+from signalbox_matrix.parse import PART_KEY, relation, thread_of
 from signalbox_matrix.rooms import Rooms
 
 log = structlog.get_logger("matrix")
 
 Raw = Mapping[str, Any]
 
-PART_KEY: Final = "signalbox.part"
-"""Key of an event's content that holds the id of the part it shows."""
-REPEATED: Final = "(repeated) "
+REPEAT_WORDS: Final = "(repeated) "
 """Stands before a message of which nobody could tell whether it is there already."""
 FALLBACK_MAX_CHARS: Final = 400
 """Of a changed message for clients that know no changes."""
@@ -70,7 +69,7 @@ class Sending:
             most = await self._api.most_uploaded()
             held = BytesIO(body.holds.encode("utf-8", "replace")) if body.holds else None
             with held or self._workspaces.open(part.address, body.file) as file:
-                content = file.read()
+                content = await asyncio.to_thread(file.read)
             if most is not None and len(content) > most:
                 raise Rejected(f"the file {body.name} is larger than the homeserver takes ({most:,} bytes)", form=True)
             uri = await self._api.upload(content, body.name, body.mime)
@@ -204,7 +203,7 @@ def body_of(part: Part) -> Body:
     body = Body.of(part.body)
     if not part.marked_as_repeat or body.file:
         return body
-    return replace(body, text=REPEATED + body.text, html=f"<p>{REPEATED}</p>\n{body.html}" if body.html else "")
+    return replace(body, text=REPEAT_WORDS + body.text, html=f"<p>{REPEAT_WORDS}</p>\n{body.html}" if body.html else "")
 
 
 def transaction(part: Part) -> str:

@@ -7,7 +7,7 @@ there is absent: sent again it has the same transaction id, by which the homeser
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from signalbox.channels import (
@@ -22,7 +22,8 @@ from signalbox.channels import (
 )
 from signalbox_matrix.api import Api
 from signalbox_matrix.errors import MatrixError, ours
-from signalbox_matrix.outgoing.send import PART_KEY, Sending, body_of, is_deleted, transaction
+from signalbox_matrix.outgoing.send import Sending, body_of, is_deleted, transaction
+from signalbox_matrix.parse import PART_KEY, instant
 from signalbox_matrix.rooms import Rooms
 
 Raw = Mapping[str, Any]
@@ -67,7 +68,7 @@ class Settling:
             if found := next((event for event in events if is_of(event, part)), None):
                 return Shown(Receipt(str(found["event_id"])))
             start = str(page.get("end") or "")
-            if not start or any(_at(event) < since for event in events):
+            if not start or any(instant(event) < since for event in events):
                 return SettleResult.ABSENT
         return SettleResult.UNKNOWN
 
@@ -77,7 +78,3 @@ def is_of(event: Raw, part: Part) -> bool:
     if is_deleted(event):
         return str((event.get("unsigned") or {}).get("transaction_id")) == transaction(part)
     return bool(event["content"].get(PART_KEY) == part.id)
-
-
-def _at(event: Raw) -> datetime:
-    return datetime.fromtimestamp(event.get("origin_server_ts", 0) / 1000, UTC)

@@ -1,0 +1,1 @@
+"""The Matrix channel on a real homeserver: what only this platform has."""
