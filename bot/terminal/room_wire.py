@@ -71,7 +71,7 @@ class RoomWire:
             async with self._session.get(url, timeout=STREAM_TIMEOUT) as answer:
                 if answer.status >= 400:
                     return
-                yield {"kind": HEARS}
+                yield "progress", {"kind": HEARS}
                 name = ""
                 async for line in lines_of(answer.content):
                     if line.startswith(b"event: "):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PANE_LOOK: Final = timedelta(seconds=2)
 LEAVING: Final = (NoMatches, MountError)
 """Raised where something is drawn while the screen goes: its parts are taken down first, and are there at any other time."""
-LATER: Final = "{error} Nothing was done."
+NOTHING_DONE: Final = "{error} Nothing was done."
 
 Answer = TypeVar("Answer")
 
@@ -76,7 +76,7 @@ class Pane(Vertical):
         try:
             return await self.tui.link.ask(do)
         except Gone as error:
-            self.tui.tell(LATER.format(error=error))
+            self.tui.tell(NOTHING_DONE.format(error=error))
         except BotError as error:
             self.tui.tell(str(error))
         finally:

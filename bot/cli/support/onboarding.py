@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Tell = Callable[[Seen], None]
 
-MARKS: Final = {"ok": ("ok", "green"), "warning": ("note", "yellow"), "error": ("FAILED", "red")}
+LEVEL_MARKS: Final = {"ok": ("ok", "green"), "warning": ("note", "yellow"), "error": ("FAILED", "red")}
 BELOW: Final = " " * 8
 NEXT: Final = {
     "signalbox run": "starts it; the page is at the address that it prints",
@@ -209,7 +209,7 @@ class _Printed:
         if found.level == "ok" and subject in self._subjects:
             return
         self._subjects.add(subject)
-        mark, colour = MARKS[found.level]
+        mark, colour = LEVEL_MARKS[found.level]
         cause = f"{seen.cause}: " if seen.cause else ""
         typer.echo(f"{typer.style(f'{mark:<6}', fg=colour)}  {subject:<10}  {cause}{clean(found.what)}")
         if found.level != "ok":
@@ -233,7 +233,7 @@ def _tell_the_end(report: Report) -> None:
 
 
 def _tell_task(tried: Tried) -> None:
-    mark, colour = MARKS["error" if tried.cause else "ok"]
+    mark, colour = LEVEL_MARKS["error" if tried.cause else "ok"]
     head = f"{typer.style(f'{mark:<6}', fg=colour)}  first task  "
     if tried.cause:
         typer.echo(f"{head}{tried.cause}: {clean(tried.what)}\n{BELOW}To fix it: {clean(as_called(tried.fix))}")
