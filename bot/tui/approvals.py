@@ -84,7 +84,8 @@ class ApprovalsPane(Pane):
             ident = listing.highlighted_option.id if listing.highlighted_option else ""
             self._listed = lines
             listing.clear_options()
-            listing.add_options([Option(Text(line, no_wrap=True, overflow="ellipsis"), one) for one, line in lines])
+            for one, line in lines:
+                listing.add_option(Option(Text(line, no_wrap=True, overflow="ellipsis"), one))
             place = next((at for at, (one, _) in enumerate(lines) if one == ident), None)
             if lines:  # what was decided has gone down: the next one stands where it stood
                 moved = place is not None and here is not None and place > here

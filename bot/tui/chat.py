@@ -168,7 +168,8 @@ class ChatPane(Pane):
         listing = self._listing
         chosen = listing.highlighted_option.id if listing.highlighted_option else self.room
         listing.clear_options()
-        listing.add_options([Option(Text(line), room) for room, line in rows])
+        for room, line in rows:
+            listing.add_option(Option(Text(line), room))
         listing.highlighted = next((at for at, (room, _) in enumerate(rows) if room == chosen), 0)
 
     # ------------------------------------------------------------------------------------------------- the open room
