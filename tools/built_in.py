@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
@@ -10,6 +11,9 @@ from tools.browser.tools import browser_tools
 from tools.builds.tools import OwnCommands, build_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
+from tools.containers.boxes import Containers
+from tools.containers.engines import ContainerTerms
+from tools.containers.tool import container_tool
 from tools.databases.tool import query_tool
 from tools.delegation import delegation_tools
 from tools.git.hosts import GitWeb
@@ -30,6 +34,8 @@ from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
+from tools.wasm.runner import WasmTerms
+from tools.wasm.tool import wasm_tool
 from tools.watching.watches import watching_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
@@ -37,7 +43,7 @@ from tools.web.sending import request_tool
 from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
-    from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract import Changing, Figures, Posting, Space, TaskBoard, Timetable, Tool
     from runtime.contract.agents.peers import PeerTasks
     from runtime.contract.agents.processes import ProcessBook
     from runtime.contract.agents.watches import Watches
@@ -90,6 +96,8 @@ def built_in_tools() -> dict[str, Tool]:
         *started,
         *builds,
         *browser_tools(cast("Browsers", None)),
+        container_tool(Containers(ContainerTerms((), Path())), cast("Space", None)),
+        wasm_tool(WasmTerms(), cast("Space", None)),
         *media_tools(Media()),
         *web,
         chart,

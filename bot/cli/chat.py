@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import ConfigFile, hide_secrets, mask_of, reachable, settings_of
+from bot.terminal.options import ConfigFile, mask_of, reachable, settings_of
 from bot.terminal.options import run as run_to_end
 from bot.terminal.output import show_markdown, tell
 from bot.terminal.start_options import EnvFile, MockTools, flags, names_in
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
-    from bot.node.lock import Control
     from bot.operator.views import View
     from bot.settings.settings import Settings
     from bot.terminal.asking import Lines, Wanted
@@ -128,13 +126,14 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta, wa
     from bot.node.lock import AlreadyRunning
     from bot.operator.client import Gone
     from bot.terminal.conversation import conversing, new_message, new_room
+    from bot.terminal.own_process import somebody
     from runtime.domain.agents.bounds import BOUNDED_ROOM
 
     room, message_id, known = room or (new_room(BOUNDED_ROOM) if wanted.is_bounded else new_room()), new_message(), None
     tries = 0
     while True:
         try:
-            async with _somebody(settings) as control, conversing(control, room, known) as conversation:
+            async with somebody(settings) as control, conversing(control, room, known) as conversation:
                 if known is None and not await _is_free(conversation, patience):
                     return TIMED_OUT
                 known = conversation.known
@@ -147,23 +146,6 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta, wa
             tries += 1
             if tries == CHAT_TRIES:
                 raise
-
-
-@asynccontextmanager
-async def _somebody(settings: Settings) -> AsyncIterator[Control]:
-    """The running process; where there is none, one that runs here inside the block."""
-    if control := await reachable(settings):
-        yield control
-        return
-    from bot.server.process import serving
-    from bot.telemetry import logs
-
-    settings = settings.with_secrets()
-    hide_secrets(settings)
-    logs.configure("warning", settings.log.format, settings.secret_values())
-    logs.tell_skipped(settings.chain.skipped)
-    async with serving(settings.for_one_question(), with_link=False) as ready:
-        yield ready.control
 
 
 async def _is_free(conversation: Conversation, patience: timedelta) -> bool:

@@ -89,10 +89,50 @@ def init(
 
     Each answer can be given as a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """
+    flags = flags_given(
+        model,
+        api_base,
+        key_env,
+        key_stdin,
+        data_dir,
+        database_url,
+        owner,
+        port,
+        key_file,
+        channel,
+        channel_server,
+        preset,
+        no_try=no_try,
+    )
+    file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
+    try:
+        set_up(file, flags, force=force, alone=yes or key_stdin)
+    except (typer.Abort, KeyboardInterrupt):
+        tell("\nStopped. No settings were written.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def flags_given(
+    model: str | None,
+    api_base: str | None,
+    key_env: str | None,
+    key_stdin: bool,
+    data_dir: str | None,
+    database_url: str | None,
+    owner: str | None,
+    port: int | None,
+    key_file: bool,
+    channel: Sequence[str] | None,
+    channel_server: Sequence[str] | None,
+    preset: str | None,
+    *,
+    no_try: bool,
+) -> Flags:
+    """Answers of the command line. Errors: ConfigError."""
     from bot.wizard.draft import Flags
     from bot.wizard.presets.presets import preset_of
 
-    flags = Flags(
+    return Flags(
         model=model,
         api_base=api_base,
         key_env=key_env,
@@ -108,12 +148,6 @@ def init(
         try_channels=not no_try,
         preset=preset_of(preset) if preset else None,
     )
-    file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
-    try:
-        _set_up(file, flags, force=force, alone=yes or key_stdin)
-    except (typer.Abort, KeyboardInterrupt):
-        tell("\nStopped. No settings were written.")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _pair(given: str) -> tuple[str, str]:
@@ -123,7 +157,8 @@ def _pair(given: str) -> tuple[str, str]:
     return channel, url
 
 
-def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
+def set_up(file: Path, flags: Flags, *, force: bool, alone: bool, tells_next: bool = True) -> None:
+    """Ask, or take the flags, and write everything. Errors: BotError; then nothing was written."""
     from bot.wizard.dialogue import AtTerminal, ByFlags
     from bot.wizard.presets.presets import write_agents
     from bot.wizard.steps import walk
@@ -138,7 +173,7 @@ def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
     trouble = run(add_owner(draft))
     kept = write_agents(flags.preset, file.parent) if flags.preset else []
     write_settings(draft)
-    _tell_the_end(draft, trouble)
+    _tell_the_end(draft, trouble, tells_next=tells_next)
     if flags.preset:
         _tell_of_preset(flags.preset, kept)
 
@@ -185,7 +220,7 @@ def _what_opens(draft: Draft) -> str:
     return "Each start needs the passphrase: type it, or see docs/secrets.md for other ways."
 
 
-def _tell_the_end(draft: Draft, trouble: str | None) -> None:
+def _tell_the_end(draft: Draft, trouble: str | None, *, tells_next: bool) -> None:
     typer.echo(f"\nSettings are in {draft.file}.")
     if draft.secrets:
         typer.echo(f"{' and '.join(draft.secrets)}: sealed in {draft.sealed}. {_what_opens(draft)}")
@@ -194,9 +229,10 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
     elif draft.owner:
         typer.echo(f"{draft.owner} is the owner; the first start prints their link.")
     where = "" if draft.file == Path("signalbox.toml").absolute() else f" --config {draft.file}"
-    typer.echo("\nNext:")
-    typer.echo(f"  {called()} doctor{where}   checks that everything works")
-    typer.echo(f"  {called()} run{where}      starts it")
+    if tells_next:
+        typer.echo("\nNext:")
+        typer.echo(f"  {called()} doctor{where}   checks that everything works")
+        typer.echo(f"  {called()} run{where}      starts it")
     if draft.accounts:
         _tell_of_pairing(draft, where)
 

@@ -17,6 +17,7 @@ from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
 from bot.doctor.machine.executors import check_executors
 from bot.doctor.machine.interceptors import check_interceptors
+from bot.doctor.machine.modules import check_modules
 from bot.doctor.machine.nodes import check_nodes
 from bot.doctor.machine.peers import check_peers
 from bot.doctor.machine.place import check_place
@@ -78,6 +79,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "embeddings": check_embeddings,
     "media": check_media,
     "browser": check_browser,
+    "modules": check_modules,
     "budgets": check_budgets,
     "knowledge": check_knowledge,
     "skills": check_skills,

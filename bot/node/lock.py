@@ -120,10 +120,9 @@ def control_of(data_dir: Path) -> Control | None:
     pid = holder(data_dir)
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads((data_dir / CONTROL).read_text(encoding="utf-8"))
+        url, token, number = str(told["url"]), str(told["token"]), int(told["pid"])
         flags = told.get("flags")
-        control = Control(
-            str(told["url"]), str(told["token"]), int(told["pid"]), flags if isinstance(flags, dict) else {}
-        )
+        control = Control(url, token, number, flags if isinstance(flags, dict) else {})
         return control if control.pid == pid else None
     return None
 

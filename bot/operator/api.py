@@ -576,6 +576,9 @@ class OperatorApi:
     @get("/audit")
     async def verify_audit(self) -> View: ...
 
+    @get("/rooms")
+    async def rooms(self, limit: int = 100) -> list[View]: ...
+
     @post("/rooms/{id}/messages")
     async def say(self, room: str, text: str, id: EventId, agent: Word = "") -> View: ...
 

@@ -21,6 +21,12 @@ url = "https://search.example.org"
 [tools.browser]
 enabled = true
 
+[tools.containers]
+images = ["docker.io/library/python:3.13-slim"]
+
+[tools.wasm]
+enabled = true
+
 [[egress.rules]]
 method = "POST"
 host = "api.example.org"
@@ -58,6 +64,8 @@ NEEDS: Final = {
         ("browser_open", "browser_read", "browser_screenshot", "browser_click", "browser_fill", "browser_close"),
         "`[tools.browser]`: [browser](browser.md)",
     ),
+    "container_exec": "`[tools.containers]`: [containers](containers.md)",
+    "wasm_run": "`[tools.wasm]`: [WebAssembly](containers.md#webassembly)",
     "image_make": "`[images]`: [pictures and voice](pictures.md)",
     "see": "a model that [sees](pictures.md)",
     "transcribe": "`[transcription]`: [pictures and voice](pictures.md)",

@@ -20,6 +20,7 @@ from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
+from bot.wiring.tools.modules import containers_of, module_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
@@ -41,6 +42,7 @@ from tools.tasks import task_tools
 
 if TYPE_CHECKING:
     from tools.browser.browsers import Browsers
+    from tools.containers.boxes import Containers
 
 log = structlog.get_logger("app")
 
@@ -61,6 +63,7 @@ class Toolkit:
     sandbox: Sandbox
     processes: ProcessHost
     browsers: Browsers | None
+    containers: Containers | None
 
     def duties(self) -> Iterator[Duty]:
         """Loops of the tools, for as long as this process is a node."""
@@ -75,6 +78,8 @@ class Toolkit:
 
         Errors: ConfigError when a sandbox is demanded that cannot work here.
         """
+        if self.containers:
+            await self.containers.sweep()
         await check_sandboxes(self.settings)
         trouble = await self.sandbox.self_test()
         if trouble and shell_of(self.settings).required:
@@ -120,8 +125,8 @@ def toolkit_of(
     own |= {**search_tools(settings), **request_tools(settings, at_work.secrets), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
-    saving = checkpoint_tool(sandbox, timeout=shell.timeout)
-    own[saving.spec.name] = saving
+    saving, containers = checkpoint_tool(sandbox, timeout=shell.timeout), containers_of(settings)
+    own |= {saving.spec.name: saving, **module_tools(settings, containers, space)}
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
@@ -131,4 +136,4 @@ def toolkit_of(
         from bot.wiring.tools.folder import folder_of
 
         toolbox.watch_folder(folder_of(settings, settings.tools.folder, toolbox.renew))
-    return Toolkit(settings, toolbox, reported, sandbox, host, browsers)
+    return Toolkit(settings, toolbox, reported, sandbox, host, browsers, containers)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from bot.plugins.packages import made_model
+from bot.tryouts.causes import CauseWord
 from runtime.contract import Model, ModelReply, ModelRequest, OnText, Usage, UserTurn
 from runtime.errors import ConfigError, ModelFailed
 
@@ -76,7 +77,7 @@ async def try_made(
     try:
         reply = await _reply(model, name, patience, heard)
     except ModelFailed as error:
-        return Refused(str(error), _fix(str(error), name, api_base))
+        return Refused(str(error), fix_of(str(error), name, api_base))
     ended = time.monotonic()
     first = timedelta(seconds=next(iter(spoke), ended) - began)
     return Answered(" ".join(reply.text.split()), timedelta(seconds=ended - began), first, reply.usage)
@@ -97,19 +98,34 @@ async def _reply(model: Model, name: str, patience: timedelta, heard: OnText) ->
 
 # By what the model's failure says (`runtime.models.failures`); the last one fits the rest.
 _FIXES: Final = (
-    ("its package raises", FIX_PACKAGE),
-    ("can't be reached", "Is its server running, and is the address right? {place}"),
-    ("did not answer within", "Is its server busy, or is the address wrong? {place}"),
-    ("refused the key", "Make a new key at the vendor, and copy all of it."),
-    ("no key", "Give a key: most vendors ask for one."),
-    ("no credit", "Add credit at the vendor, or use another key."),
-    ("may not use the model", "Choose a model that this key may use."),
-    ("unknown to its provider", "Write the vendor, a slash, then the model's name as the vendor writes it. {place}"),
-    ("can't be used", "Its name must begin with a known vendor."),
-    ("", "{place}"),
+    ("its package raises", CauseWord.MODEL_UNAVAILABLE, FIX_PACKAGE),
+    (
+        "can't be reached",
+        CauseWord.PROVIDER_UNREACHABLE,
+        "Is its server running, and is the address right? {place}",
+    ),
+    ("did not answer within", CauseWord.PROVIDER_UNREACHABLE, "Is its server busy, or is the address wrong? {place}"),
+    ("refused the key", CauseWord.KEY_REFUSED, "Make a new key at the vendor, and copy all of it."),
+    ("no key", CauseWord.KEY_REFUSED, "Give a key: most vendors ask for one."),
+    ("no credit", CauseWord.QUOTA, "Add credit at the vendor, or use another key."),
+    ("too many requests", CauseWord.QUOTA, "Wait a minute, then try again. {place}"),
+    ("may not use the model", CauseWord.MODEL_UNAVAILABLE, "Choose a model that this key may use."),
+    (
+        "unknown to its provider",
+        CauseWord.MODEL_UNAVAILABLE,
+        "Write the vendor, a slash, then the model's name as the vendor writes it. {place}",
+    ),
+    ("can't be used", CauseWord.MODEL_UNAVAILABLE, "Its name must begin with a known vendor."),
+    ("", CauseWord.PROVIDER_UNREACHABLE, "{place}"),
 )
 
 
-def _fix(why: str, name: str, api_base: str) -> str:
+def cause_of_words(why: str) -> CauseWord:
+    """The cause behind a sentence of a model's failure; `OTHER` where it is none that is known."""
+    return next((cause for words, cause, _ in _FIXES if words and words in why), CauseWord.OTHER)
+
+
+def fix_of(why: str, name: str, api_base: str) -> str:
+    """The fix for a model's failure."""
     place = f"It was asked at {api_base}." if api_base else f"It was asked where {name.partition('/')[0]} has its API."
-    return next(fix for words, fix in _FIXES if words in why).format(place=place)
+    return next(fix for words, _, fix in _FIXES if words in why).format(place=place)

@@ -13,6 +13,12 @@ BROWSER: Final = frozenset(
 """Tools that need a Chromium."""
 TEST: Final = "import unittest\nclass T(unittest.TestCase):\n    def test_tea(self): pass\n"
 
+MODULE: Final = (
+    r"\000asm\001\000\000\000\001\004\001\140\000\000\003\002\001\000"
+    r"\007\012\001\006_start\000\000\012\004\001\002\000\013"
+)
+"""A WebAssembly program that does nothing, for printf."""
+
 
 def files() -> Scene:
     yield [
@@ -38,6 +44,8 @@ def programs() -> Scene:
     chart = {"kind": "bar", "title": "Tea", "labels": ["a", "b"], "series": [{"name": "x", "values": [1, 2]}]}
     yield [use("write_file", path="test_tea.py", content=TEST)]
     yield [use("chart", **chart), use("compile"), use("run_tests")]
+    yield [use("shell", command=f"printf '{MODULE}' > tea.wasm")]
+    yield [use("container_exec", image="here:1", command="echo a boxed kettle"), use("wasm_run", path="tea.wasm")]
     [begun] = yield [use("process_start", command="cat")]
     process = named(r"Process (\w+)", begun)
     yield [use("process_write", process=process, text="tea\n")]
@@ -179,6 +187,7 @@ GIVES: Final = {
     "chart": "Drew charts/",
     "children": "helper: at work",
     "compile": "python: compiled.",
+    "container_exec": "a boxed kettle",
     "costs": '"cost_micros"',
     "dead_letters": '"letters": []',
     "delegate": "That piece is done.",
@@ -246,6 +255,7 @@ GIVES: Final = {
     "task_list": "Tea: open",
     "task_post": "Posted the task",
     "transcribe": "I hear 4 bytes.",
+    "wasm_run": "exit code 0",
     "watch_end": "Ended",
     "watch_for": "Watching",
     "watch_list": 'somebody says "kettle"',

@@ -25,6 +25,7 @@ from tests.e2e.every_tool import BROWSER, GIVES
 from tests.e2e.house import open_house
 from tests.e2e.scenes import Player, Scene, named, over
 from tests.e2e.visitor import Visitor, until, visiting
+from tests.fakes.container_program import stand_in
 from tests.fakes.git_server import GitServer, git
 from tests.fakes.media import MediaServer
 from tests.fakes.peer import FakePeer
@@ -62,6 +63,11 @@ ports = [{pages_port}, {git_port}]
 result = "allow"
 [tools.browser]
 enabled = true
+[tools.containers]
+images = ["here:1"]
+program = "{containers}"
+[tools.wasm]
+enabled = true
 [tools.search]
 provider = "searxng"
 url = "{pages}"
@@ -97,13 +103,14 @@ class Outside:
     urls: Mapping[str, str]
     player: Player
     repository: Path
+    containers: Path
 
     @property
     def settings(self) -> str:
         """Those of a house beside it."""
         places = {f"{name}_at": url.removeprefix("http://") for name, url in self.urls.items()}
         ports = {f"{name}_port": url.rpartition(":")[2] for name, url in self.urls.items()}
-        return SETTINGS.format(**self.urls, **places, **ports)
+        return SETTINGS.format(**self.urls, **places, **ports, containers=self.containers)
 
 
 @asynccontextmanager
@@ -114,7 +121,7 @@ async def outside(folder: Path) -> AsyncIterator[Outside]:
     apps["peer"] = FakePeer().app()
     async with AsyncExitStack() as stack:
         urls = {name: await stack.enter_async_context(serving(app)) for name, app in apps.items()}
-        yield Outside(urls, player, folder / "git" / "tea.git")
+        yield Outside(urls, player, folder / "git" / "tea.git", stand_in(folder / "bin", "podman"))
 
 
 def site() -> web.Application:

@@ -28,7 +28,8 @@ SLACK: Final = "xoxb-1-2-abcdefgh"
             "schedules next daily --count 0",
             '--count: got "0"; expected at least 1. See: signalbox schedules next --help',
         ),
-        ("ask", "TEXT is missing. See: signalbox ask --help"),
+        ("ask", "There is no question. Write it as TEXT, or name a file with --prompt-file FILE"),
+        ("migrate", "BOT is missing. See: signalbox migrate --help"),
         ("people role ada", "ROLE is missing. See: signalbox people role --help"),
         ("config show --yaml", "There is no option --yaml. See: signalbox config show --help"),
         (

@@ -247,6 +247,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "POST /console/api/reports/text",
             "GET /console/api/reports/{id}",
             "GET /console/api/reach",
+            "GET /console/api/rooms",
             "POST /console/api/rooms/{id}/messages",
             "GET /console/api/rooms/{id}/timeline",
             "GET /console/api/rooms/{id}/wait",

@@ -17,8 +17,8 @@ from bot.doors.acp.prompting import Prompt
 from bot.doors.acp.serving import Serving
 from bot.doors.acp.sessions import Session, Sessions
 from bot.doors.acp.telling import replayed
-from bot.doors.acp.wire import RoomWire, wired
 from bot.node.version import VERSION
+from bot.terminal.room_wire import RoomWire, wired
 from runtime.errors import BotError
 from runtime.http.errors import Refusal
 

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from bot.doors.acp.blocks import Spoken
 from bot.doors.acp.serving import Serving
 from bot.doors.acp.telling import Telling
-from bot.doors.acp.wire import RoomWire, wired
 from bot.operator.client import Gone
 from bot.operator.views import View
+from bot.terminal.room_wire import RoomWire, wired
 from runtime.http.errors import Refusal
 
 StopReason = Literal["end_turn", "cancelled"]

@@ -17,13 +17,14 @@ from bot.accounts.naming import Named
 from bot.operator.agents import NO_AGENT
 from bot.operator.approvals.questions import approval_view
 from bot.operator.partial_api import PartialApi, by_role
-from bot.operator.views import View
+from bot.operator.views import View, at
 from runtime.cluster.notifier import rung
-from runtime.contract import Address, Entry, Outcome, Said, room_topic
+from runtime.contract import Address, Entry, Outcome, Room, Said, room_topic
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.http import bodies
 from runtime.http.errors import Refusal
+from runtime.text.glyphs import visible
 from runtime.text.words import marked, say
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
@@ -34,6 +35,11 @@ GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring 
 @by_role
 class RoomsApi(PartialApi):
     """Rooms of the web channel, as a page reads and writes them."""
+
+    async def rooms(self, limit: int = 100) -> list[View]:
+        """Conversations of the page in which the operator spoke: pinned ones first, then the newest."""
+        found = await self._store.history.rooms(CHANNEL, self._context.web_account, self.actor.identity)
+        return [_listed(one) for one in found if not one.is_archived][:limit]
 
     async def say(self, room: str, text: str, id: str, agent: str = "") -> View:
         """Say `text` in a room of the web channel, to one agent if it is named; the same `id` again is the same message."""
@@ -81,6 +87,17 @@ class RoomsApi(PartialApi):
         if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, marked("A room's name has 6 to 32 lowercase letters and digits."))
         return Address(CHANNEL, self._context.web_account, room)
+
+
+def _listed(one: Room) -> View:
+    return {
+        "room": one.address.room,
+        "title": visible(one.title, one_line=True),
+        "last_at": at(one.last_at),
+        "waiting": one.waiting_approvals,
+        "pinned": one.is_pinned,
+        "unread": one.is_unread,
+    }
 
 
 def _digest(view: dict[str, Any]) -> str:

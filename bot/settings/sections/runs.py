@@ -12,8 +12,10 @@ from bot.settings.agents.executors import CannedFile
 from bot.settings.sections.prompts import PROMPTS, PromptFile
 from bot.settings.tools.browser import BrowserSection
 from bot.settings.tools.builds import BuildsSection
+from bot.settings.tools.containers import ContainersSection
 from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
+from bot.settings.tools.wasm import WasmSection
 from runtime.settings.types import Number, Place, Section, Switch, Text, Whole
 
 
@@ -118,6 +120,10 @@ class Tools(Section):
     builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
     browser: BrowserSection = Field(default_factory=BrowserSection, description="A real browser.")
+    containers: ContainersSection = Field(
+        default_factory=ContainersSection, description="Commands in containers of docker or podman."
+    )
+    wasm: WasmSection = Field(default_factory=WasmSection, description="WebAssembly modules.")
     of_programs: tuple[Text, ...] = Field(
         default=(),
         description='Tools that [programs of your own](sdk.md#tools) bring, such as ["soil"]: workflows may name them. A program '

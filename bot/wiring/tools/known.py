@@ -17,6 +17,7 @@ from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.modules import containers_of, module_tools
 from bot.wiring.tools.peers import known_peer_tools
 from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
@@ -27,6 +28,7 @@ from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
+from runtime.contract.rooms import Boundless
 from runtime.errors import ConfigError
 from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
@@ -76,6 +78,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     }
     own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
     own |= tools_of_browser(browsers_of(settings))
+    own |= module_tools(settings, containers_of(settings), Boundless())
     own |= known_peer_tools(settings)
     if uses_skills(settings):
         own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)

@@ -38,6 +38,7 @@ NOTES: Final = (
     marked("in this room's workspace"),
     marked("no network"),
     marked("the network is open"),
+    marked("mounts this room's workspace at /workspace, and nothing else"),
 )
 """Notes of our own tools, which write them in English."""
 

@@ -19,6 +19,8 @@ PROGRAMS: Final[Sequence[Phrase]] = (
     (rf"git pull{IN}", "git_pull", {}),
     (r"(?:run|make) the tests(?: with (?P<pattern>\S+))?(?: in (?P<path>\S+))?", "run_tests", {}),
     (r"compile (?P<path>\S+)", "compile", {}),
+    (r"run in (?:a )?container of (?P<image>[^\s:]+(?::[^\s:]+)?): ?(?P<command>.+)", "container_exec", {}),
+    (r"run (?:the )?module (?P<path>\S+)", "wasm_run", {}),
     (r"start: ?(?P<command>.+)", "process_start", {}),
     (r"read (?:the )?process (?P<process>\w+)", "process_read", {}),
     (r"tell (?:the )?process (?P<process>\w+): ?(?P<text>.+)", "process_write", {}),
@@ -30,7 +32,8 @@ WHAT_I_RUN: Final = """\
 - `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `clone URL`
 - `commit: MESSAGE` (or `commit in FOLDER: MESSAGE`), `new branch NAME` (or `new branch NAME in FOLDER`)
 - `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)
-- `run the tests` (or `run the tests with WORDS in FOLDER`), `compile FOLDER`"""
+- `run the tests` (or `run the tests with WORDS in FOLDER`), `compile FOLDER`
+- `run in a container of IMAGE: COMMAND`, `run the module FILE.wasm`"""
 
 
 def program_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:

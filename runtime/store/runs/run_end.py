@@ -101,13 +101,14 @@ def park(
     move(RUN_MOVES, RunState.RUNNING, RunEvent.PARK)
     rows = yield PARK_RUN, {"run": run}
     requester, is_stopped = rows[0]
+    questions = () if is_stopped else questions  # whoever stopped it just now found it at work: the next claim ends it
     known = {step.number: step for step in tool_steps((yield OPEN_STEPS, {"run": run}))}
     begun = set()
     for question in questions:
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
         yield from _copy(question, run, known[question.step], now, new_id)
-    if works_on or is_stopped:  # whoever stopped it just now found it at work: the next claim ends it
+    if works_on or is_stopped:
         yield from go_on(lane.session, run, now)
     else:
         yield from wait_for_answers(run)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.tryouts.model import _fix
+from bot.tryouts.model import fix_of
 from runtime.models.failures import AWAY, of_status
 
 MODEL = "openai/gpt-4o-mini"
@@ -29,5 +29,5 @@ def _refused(status: int) -> str:
         (f"The model can't be used: {MODEL} names no provider.", "Its name must begin with a known vendor."),
     ],
 )
-def test_a_failure_of_the_model_is_told_with_its_fix(why: str, fix: str) -> None:
-    assert _fix(why, MODEL, ADDRESS).startswith(fix)
+def test_a_failure_of_the_model_is_told_with_itsfix_of(why: str, fix: str) -> None:
+    assert fix_of(why, MODEL, ADDRESS).startswith(fix)

@@ -34,6 +34,8 @@ from tests.e2e.every_tool import GIVES
             {"method": "POST", "body": '{"a": 1}', "url": "https://api.example.org/a"},
         ),
         ("delete https://api.example.org/a", "http_request", {"method": "DELETE", "url": "https://api.example.org/a"}),
+        ("run in a container of here:1: ls /", "container_exec", {"image": "here:1", "command": "ls /"}),
+        ("run the module tea.wasm", "wasm_run", {"path": "tea.wasm"}),
         ("post hello here", "channel_send", {"text": "hello", "to": "here"}),
     ],
 )

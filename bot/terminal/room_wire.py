@@ -1,4 +1,4 @@
-"""Rooms of the running Signalbox, by its page's wire and its operators' API: what an editor says and hears goes there."""
+"""Rooms of the running Signalbox, by its page's wire and its operators' API: what editors and terminals say and hear."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, Final
+from urllib.parse import quote
 
 import aiohttp
 
@@ -48,8 +49,10 @@ class RoomWire:
     async def stop(self, room: str, message: str) -> None:
         await self._post(f"/api/rooms/{room}/stop", {"id": message})
 
-    async def timeline(self, room: str) -> View:
-        return await self._answer("GET", f"/api/rooms/{room}/timeline")
+    async def timeline(self, room: str, before: str = "") -> View:
+        """The newest entries, or those up to the instant `before`. Errors: Gone, Refusal."""
+        query = f"?before={quote(before)}" if before else ""
+        return await self._answer("GET", f"/api/rooms/{room}/timeline{query}")
 
     async def thoughts(self, room: str, entry: str) -> list[str]:
         told = await self._answer("GET", f"/api/rooms/{room}/work/{entry}")
@@ -57,18 +60,24 @@ class RoomWire:
 
     async def progress(self, room: str) -> AsyncIterator[View]:
         """Progress in the room as it comes, without end. Errors: Gone."""
+        async for name, told in self.events(room):
+            if name == "progress":
+                yield told
+
+    async def events(self, room: str) -> AsyncIterator[tuple[str, View]]:
+        """Events of the room by name: `progress`, and `changed` after what lasts. Errors: Gone."""
         url = f"{self._control.url}/api/rooms/{room}/events"
         try:
             async with self._session.get(url, timeout=STREAM_TIMEOUT) as answer:
                 if answer.status >= 400:
                     return
-                yield {"kind": HEARS}
+                yield "progress", {"kind": HEARS}
                 name = ""
                 async for line in lines_of(answer.content):
                     if line.startswith(b"event: "):
                         name = line[7:].decode()
-                    elif line.startswith(b"data: ") and name == "progress":
-                        yield json.loads(line[6:])
+                    elif line.startswith(b"data: "):
+                        yield name, json.loads(line[6:])
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise self._gone(error) from error
 

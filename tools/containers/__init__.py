@@ -1,0 +1,1 @@
+"""Commands in containers of docker or podman."""

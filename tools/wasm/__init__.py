@@ -1,0 +1,1 @@
+"""WebAssembly modules of the workspace, each in a process of its own."""
