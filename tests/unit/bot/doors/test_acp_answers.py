@@ -9,8 +9,8 @@ import pytest
 from bot.doors.acp.blocks import Spoken
 from bot.doors.acp.prompting import Prompt
 from bot.doors.acp.serving import Serving
-from bot.doors.acp.wire import RoomWire
 from bot.operator.client import Gone
+from bot.terminal.room_wire import RoomWire
 from runtime.http.errors import Refusal
 
 
