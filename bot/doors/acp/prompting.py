@@ -35,6 +35,7 @@ ALLOW_KINDS: Final[Mapping[str, Literal["allow_once", "allow_always", "reject_on
     "deny": "reject_once",
 }
 STAYS_OPEN: Final = "\n\nThis question stays open: {question} Answer it on the page, or with `signalbox approvals`. The work goes on then."
+ATTACHED: Final = "[attached: {path}]"
 ANSWER_NEXT: Final = "\n\n{question}\n\nYour next message is the answer."
 
 
@@ -106,19 +107,25 @@ class Prompt:
             if self.is_cancelled:  # perhaps it went away before it heard so
                 await self.cancel()
             return
-        if answers and spoken.text and await self._answers(wire, answers, spoken.text):
-            self._is_said = True
-            return
+        if answers and spoken.text:
+            await self._upload(wire, spoken)  # an answer is words alone: they tell where its files are
+            text = "\n".join([spoken.text, *(ATTACHED.format(path=path) for path in self._files)])
+            if await self._answers(wire, answers, text):
+                self._is_said = True
+                return
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARS_WITHIN.total_seconds()):
                 await self._hears.wait()
-        for name, data in spoken.files[len(self._files) :]:
-            self._files.append(await wire.upload(self._room, name, data))
+        await self._upload(wire, spoken)
         self._is_saying = True
         await wire.say(self._room, spoken.text, self._message, self._files)
         self._is_said = True
         if self.is_cancelled:
             await self.cancel()
+
+    async def _upload(self, wire: RoomWire, spoken: Spoken) -> None:
+        for name, data in spoken.files[len(self._files) :]:
+            self._files.append(await wire.upload(self._room, name, data))
 
     async def _answers(self, wire: RoomWire, question: str, text: str) -> bool:
         """True once the question has this answer; False where it was answered elsewhere: then these are words as any others."""

@@ -38,6 +38,9 @@ class Wire:
     async def approval(self, question: str) -> dict[str, Any]:
         return {"state": "answered", "reason": self.answer}
 
+    async def upload(self, room: str, name: str, data: bytes) -> str:
+        return f"files/{name}"
+
     async def say(self, room: str, text: str, message: str, files: list[str]) -> str:
         self.said.append(text)
         return "s"
@@ -59,3 +62,11 @@ async def test_an_answer_whose_reply_was_cut_off_is_no_second_message(wire: Wire
         await prompt._say(cast(RoomWire, wire), Spoken("blue"), "q")
     await prompt._say(cast(RoomWire, wire), Spoken("blue"), "q")
     assert (wire.answer, wire.said) == (answer, said)
+
+
+async def test_the_files_of_an_answer_come_with_it() -> None:
+    wire = Wire()
+    wire.cut = True
+    prompt = Prompt(cast(Serving, None), cast(Any, None), "room")
+    await prompt._say(cast(RoomWire, wire), Spoken("this one", [("plan.txt", b"x")]), "q")
+    assert (wire.answer, wire.said) == ("this one\n[attached: files/plan.txt]", [])
