@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot.plugins.channels import BUILT_IN, is_brought, known_channels, token_forms
 from bot.plugins.channels import channel as plugin_of
-from bot.plugins.channels import channel_names, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
 from bot.settings.accounts import AnyAccount
@@ -34,7 +34,7 @@ CHOICES: Final = {
 def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
     """One account after the other, until the person wants no more."""
     for channel in draft.flags.channels:
-        if channel not in channel_names():
+        if channel not in BUILT_IN:
             raise ConfigError(f"--channel: {_unknown(channel)}")
         _ask_account(draft, dialogue, channel)
     while not draft.flags.channels and (channel := _chosen(draft, dialogue)):
@@ -43,16 +43,18 @@ def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
 
 def _chosen(draft: Draft, dialogue: Dialogue) -> str:
     """The channel of the next account; empty for no more."""
-    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(channel_names())}, {NONE})"
+    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(BUILT_IN)}, {NONE})"
     while True:
         said = dialogue.ask(question, _suggestion(draft)).lower()
-        if said == NONE or said in channel_names():
+        if said == NONE or said in BUILT_IN:
             return "" if said == NONE else said
         dialogue.say(_unknown(said))
 
 
 def _unknown(channel: str) -> str:
-    return f"{channel} isn't a channel of this release. The channels are: {', '.join(channel_names())}."
+    if is_brought(channel):
+        return f"{channel} comes with a package, and needs more than tokens: write its account into the settings file afterwards, as its documentation says. Set up here: {', '.join(BUILT_IN)}."
+    return f"{channel} isn't a channel of this release. The channels are: {', '.join(BUILT_IN)}."
 
 
 def _suggestion(draft: Draft) -> str:

@@ -25,6 +25,7 @@ from runtime.cancellation import cancellable
 from runtime.context.oversize import FOLDER, note
 from runtime.contract import (
     HAND_OVER,
+    REHEARSED,
     SPEND_MORE,
     Address,
     Advancing,
@@ -343,8 +344,8 @@ class Calls:
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if not step.caution.startswith(tool.caution()):  # without its sandbox now, or another tool by this name
-            return f"{ERROR}{step.call.tool} has changed since people were asked, so it was not called."
+        if fault := unlike_asked(step, tool.caution()):
+            return f"{ERROR}{fault}"
         if step.caution:
             await self._accept(run, tool)
         try:
@@ -467,3 +468,12 @@ def side_by_side(steps: Sequence[ToolStep], may_repeat: Callable[[ToolStep], boo
         else:
             groups.append([step])
     return groups
+
+
+def unlike_asked(step: ToolStep, now: str) -> str:
+    """Why a call can't be made as people were asked about it, by the tool's caution `now`; empty if it can."""
+    if step.caution.startswith(REHEARSED) and not now.startswith(REHEARSED):
+        return f"{step.call.tool} was only to be tried, so it was not called."
+    if not step.caution.startswith(now):  # without its sandbox now, or another tool by this name
+        return f"{step.call.tool} has changed since people were asked, so it was not called."
+    return ""

@@ -233,6 +233,10 @@ class ToolContext:
         return self.repeats or CallKey(self.run_id, self.session, self.call_id)
 
 
+REHEARSED: Final = "Tools are only tried here: whatever you answer, nothing is done."
+"""How the caution of a tool begins that does nothing. What people answered to it is no leave to do it."""
+
+
 class Tool(Protocol):
     """A thing the agent may do."""
 

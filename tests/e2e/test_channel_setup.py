@@ -46,7 +46,7 @@ def set_up(house: House, rig: Rig, channel: str) -> str:
         for question, answer in (("Folder for the data", ""), ("Database", ""), ("Model [demo]", "")):
             screen.reads(question)
             screen.types(answer)
-        screen.reads("Channel (telegram, slack, discord, email, matrix, none) [none]")
+        screen.reads("Channel (telegram, slack, discord, none) [none]")
         screen.types(channel)
         screen.reads("Name of this account")
         screen.types("mine")

@@ -58,7 +58,7 @@ def test_a_person_is_led_from_nothing_to_a_process_that_asks_for_the_passphrase(
         screen.reads("none): ")  # what is typed before this would be seen
         screen.types(KEY)
         screen.reads("openai/mock answers")
-        screen.reads("Channel (telegram, slack, discord, email, matrix, none) [none]")
+        screen.reads("Channel (telegram, slack, discord, none) [none]")
         screen.types("")
         screen.reads("Your name")
         screen.types("Ada")

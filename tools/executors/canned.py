@@ -9,12 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from runtime.contract import FIND_TOOLS, HAND_OVER, Json, Tool, ToolContext, ToolSpec
+from runtime.contract import FIND_TOOLS, HAND_OVER, REHEARSED, Json, Tool, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
 from tools.executors.files import FileFault, filled, read_tables, unknown_in
 
 RESULT_KEYS: Final = ("tool", "arguments", "result", "error")
-CANNED_CAUTION: Final = "Tools are only tried here: whatever you answer, nothing is done."
 ARGUMENTS_MAX_CHARS: Final = 300
 TOOLS_KEPT: Final = ("channel_send", "workflow_start", "goal_set")
 """Tools that lead to rows of ours alone: what they post goes through the outbox."""
@@ -53,7 +52,7 @@ class CannedTool:
         raise ToolFailed(f"{self._file.name} has no result for {self.spec.name} with {given}, so nothing was done.")
 
     def caution(self) -> str:
-        return " ".join(filter(None, [CANNED_CAUTION, self._tool.caution()]))
+        return " ".join(filter(None, [REHEARSED, self._tool.caution()]))
 
 
 def canned_tools(tools: Mapping[str, Tool], results: Sequence[Canned], file: Path) -> Mapping[str, Tool]:

@@ -59,3 +59,19 @@ async def test_a_stub_and_canned_results_try_a_rule_without_anything_happening(t
         await at_work.approve()
         await at_work.notebook.until("All is other now.")
     assert tool.calls == []
+
+
+async def test_what_was_only_to_be_tried_is_not_done_by_the_next_process(tmp_path: Path) -> None:
+    """The card said so, and a yes to it is no yes to the real thing."""
+    (tmp_path / "answers.toml").write_text('[[answers]]\nphrase = "change"\ncalls = [{ tool = "change" }]\n')
+    (tmp_path / "canned.toml").write_text('[[results]]\ntool = "change"\nresult = "All is other now."\n')
+    tool = fake_tool("change", Effect.WRITE)
+    agent = {"name": "main", "executor": "stub", "answers": str(tmp_path / "answers.toml")}
+    given: dict[str, Any] = {"tools__mock": str(tmp_path / "canned.toml")}
+    async with running(tmp_path / "data", [], tools={"change": tool}, agents=[agent], **given) as at_work:
+        await at_work.say("change it")
+        await at_work.notebook.until("nothing is done")
+    async with running(tmp_path / "data", [], tools={"change": tool}, agents=[agent]) as at_work:
+        await at_work.approve()
+        await at_work.notebook.until("only to be tried")
+    assert tool.calls == []

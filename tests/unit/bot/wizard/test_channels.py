@@ -162,7 +162,7 @@ def test_what_is_no_channel_and_no_name_is_asked_again(platform: Platform, tmp_p
     draft = draft_in(tmp_path, at(platform))
     person = Scripted("irc", platform.channel.upper(), "My Bot", "my-bot", *platform.tokens, "")
     ask_channels(draft, person)
-    assert "irc isn't a channel of this release. The channels are: telegram, slack, discord" in person.told
+    assert "irc isn't a channel of this release. The channels are: telegram, slack, discord." in person.told
     assert "lowercase letters, digits and dashes" in person.told
     assert [table["name"] for table in written(draft)] == ["my-bot"]
 
