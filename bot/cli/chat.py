@@ -138,7 +138,9 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta, wa
                 if known is None and not await _is_free(conversation, patience):
                     return TIMED_OUT
                 known = conversation.known
-                bounds = await conversation.bound(wanted.fields()) if wanted.is_bounded else {"agent": wanted.agent or MAIN}
+                bounds = (
+                    await conversation.bound(wanted.fields()) if wanted.is_bounded else {"agent": wanted.agent or MAIN}
+                )
                 await conversation.say(text, message_id, wanted.agent)
                 if not tries:
                     lines.begun(room, message_id, bounds)

@@ -298,7 +298,7 @@ def test_a_file_in_place_of_a_pipe_is_refused_with_how_an_editor_starts_it(tmp_p
     reading, writing = os.pipe()
     with (tmp_path / "out").open("wb") as file, Path(os.devnull).open("rb") as nothing:
         expect_pipes(reading, writing)
-        with pytest.raises(ConfigError, match="its standard output is none. The editor starts it"):
+        with pytest.raises(ConfigError, match=r"its standard output is none\. The editor starts it"):
             expect_pipes(reading, file.fileno())
         with pytest.raises(ConfigError, match="its standard input is none"):
             expect_pipes(nothing.fileno(), writing)
