@@ -86,7 +86,8 @@ def show(
     config: ConfigFile = None,
 ) -> None:
     """Show one question, with its whole call and its outcome."""
-    row = ask_about(context, config, _question(approval, last, room), lambda api, one: api.approval(one))
+    which = Which(approval, last, "question", lambda api: api.approvals("", 1, room))  # also one that was decided
+    row = ask_about(context, config, which, lambda api, one: api.approval(one))
     if as_json:
         show_json(row)
         return

@@ -128,6 +128,7 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta, wa
     from bot.terminal.conversation import conversing, new_message, new_room
     from bot.terminal.own_process import somebody
     from runtime.domain.agents.bounds import BOUNDED_ROOM
+    from runtime.domain.agents.manifest import MAIN
 
     room, message_id, known = room or (new_room(BOUNDED_ROOM) if wanted.is_bounded else new_room()), new_message(), None
     tries = 0
@@ -137,7 +138,9 @@ async def _ask(settings: Settings, text: str, room: str, patience: timedelta, wa
                 if known is None and not await _is_free(conversation, patience):
                     return TIMED_OUT
                 known = conversation.known
-                bounds = await conversation.bound(wanted.fields()) if wanted.is_bounded else {"agent": wanted.agent}
+                bounds = (
+                    await conversation.bound(wanted.fields()) if wanted.is_bounded else {"agent": wanted.agent or MAIN}
+                )
                 await conversation.say(text, message_id, wanted.agent)
                 if not tries:
                     lines.begun(room, message_id, bounds)

@@ -20,6 +20,8 @@ from bot.settings.settings import Settings
 
 Unlock = Callable[[SealedFile], Opened]
 """Opens the sealed file, or makes it."""
+Expect = Callable[[SealedFile], None]
+"""Refuses what `Unlock` would, as far as that can be known without asking anybody or making anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Outcome:
 
 
 async def migrate(
-    settings: Settings, form: Format, folder: Path, wishes: Wishes, unlock: Unlock, *, dry_run: bool
+    settings: Settings, form: Format, folder: Path, wishes: Wishes, unlock: Unlock, expect: Expect, *, dry_run: bool
 ) -> Outcome:
     """Take over what `folder` holds; with `dry_run` nothing is written, and the lock of an empty place not taken.
 
@@ -61,8 +63,12 @@ async def migrate(
     file = _sealed_file(settings)
     sealed = _sealed(settings, file) if wishes.with_secrets else {}
     is_new = settings.database_file is not None and not settings.database_file.exists()
-    if dry_run and is_new:
-        return Outcome(planned(home, found, settings, Here(), wishes, sealed), found, home.root, dry_run)
+    if is_new:
+        plan = planned(home, found, settings, Here(), wishes, sealed)
+        if dry_run:
+            return Outcome(plan, found, home.root, dry_run)
+        if plan.secrets:
+            expect(file)  # an empty place stays empty
     async with opened_store(settings) as store:
         cleaned(found, settings)
         plan = planned(home, found, settings, await here(store), wishes, sealed)

@@ -117,7 +117,11 @@ def words_of(text: str | None, file: str | None) -> str:
 
 
 def wanted_of(agent: str, model: str, tools: Sequence[str], workspace: Path | None, room: str) -> Wanted:
-    """Bounds as they were typed. Errors: ConfigError for a room that has begun without them."""
+    """Bounds as they were typed. Errors: ConfigError for what is no room's name, or a room that has begun without them."""
+    from adapters.web.rooms import ROOM_NAME
+
+    if room and not ROOM_NAME.fullmatch(room):
+        raise ConfigError(f"--room {room}: expected 6 to 32 lowercase letters and digits, such as talk01.")
     made = Wanted(agent, model, tools, str(workspace.expanduser().absolute()) if workspace else "")
     if made.is_bounded and room:
         raise ConfigError(

@@ -24,12 +24,17 @@ def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
     """For the file at `path`. Errors: NoPassphrase where nobody can be asked; ConfigError when the person slips."""
     if key_file:
         return keyring.key(), Lock.KEY_FILE
+    expect_passphrase(path, keyring)
     if given := keyring.given():
         return given, Lock.PASSPHRASE
-    if keyring.ask is None:
+    return chosen(path, keyring)
+
+
+def expect_passphrase(path: Path, keyring: Keyring) -> None:
+    """Errors: NoPassphrase where none is set to seal the file at `path` with, and nobody can be asked."""
+    if keyring.given() is None and keyring.ask is None:
         fix = f"Set the variable {VARIABLE}, or add --key-file to keep a key in {keyring.key_file} instead."
         raise NoPassphrase(path, "no passphrase is set to seal it with", fix)
-    return chosen(path, keyring)
 
 
 def chosen(path: Path, keyring: Keyring) -> NewLock:

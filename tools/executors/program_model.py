@@ -44,6 +44,10 @@ LINES_AT_ONCE: Final = 64
 """Lines that are read before others have their turn in this process."""
 
 
+class _EndedAtOnce(ProgramEnded):
+    """It said nothing. Where that is so at each try, asking again helps nobody: an operator has to look."""
+
+
 class ProgramModel:
     """Implements `contract.Model`. Up to `processes` of the program work side by side, each on one turn at a time.
 
@@ -84,7 +88,8 @@ class ProgramModel:
                     except ProgramEnded as error:
                         log.warning("a program ended in a turn", agent=self._agent, reason=str(error), attempt=attempt)
                         detail = str(error)
-                raise ModelFailed(PROGRAM_ENDED.format(agent=self._agent), detail=detail, cause=Cause.AWAY)
+                        words = PROGRAM_NOT_STARTED if isinstance(error, _EndedAtOnce) else PROGRAM_ENDED
+                raise ModelFailed(words.format(agent=self._agent), detail=detail, cause=Cause.AWAY)
             finally:
                 self._at_work -= 1
                 self._owing.set()
@@ -153,10 +158,10 @@ class ProgramModel:
     ) -> SaidTurn:
         """Errors: ProgramEnded; ModelFailed for whatever else is no turn."""
         said, hearing = SaidTurn(self.name, request.step), _Shown(on_text)
+        read = lines = 0
         try:
             async with asyncio.timeout(self._limit) as silence:
                 await life.say(question)
-                read = lines = 0
                 while not said.is_over:
                     told, size = await life.line()
                     read, lines = read + size, lines + 1
@@ -176,7 +181,8 @@ class ProgramModel:
             words = PROGRAM_SILENT.format(agent=self._agent, seconds=f"{self._limit:g}")
             raise self._failed(life, words, "no sign") from None
         except ProgramEnded as ended:
-            raise ProgramEnded("; ".join(filter(None, [str(ended), life.complaint()]))) from None
+            kind = ProgramEnded if lines else _EndedAtOnce
+            raise kind("; ".join(filter(None, [str(ended), life.complaint()]))) from None
         except (LineFailed, TurnFault) as fault:
             words = PROGRAM_SAID_TOO_MUCH if life.was_too_long else PROGRAM_UNREADABLE
             raise self._failed(life, words.format(agent=self._agent, most=TURN_MAX_MIB), str(fault)) from None

@@ -117,7 +117,7 @@ def unseen(program: Program, *, takes_cwd: bool = True) -> str:
     `takes_cwd`: whether a setting says where the program starts.
     """
     sandbox = program.sandbox
-    if sandbox is None:
+    if sandbox is None and not _is_viewed(program):
         return ""
     search = program.env.get("PATH", os.defpath)
     found = shutil.which(program.command[0], path=search)
@@ -126,7 +126,10 @@ def unseen(program: Program, *, takes_cwd: bool = True) -> str:
         return f"its first line names {gone}, which is not there"
     named = [it for it in (found or "", *readers, *program.command[1:]) if it.startswith("/") and Path(it).exists()]
     for place in named:
-        if why := _why_unseen(place, program, sandbox):
+        if sandbox is None:
+            if any(path.is_relative_to(TEMPORARY) for path in (Path(place), Path(place).resolve())):
+                return f"{place} is not there for the user it runs as: keep it elsewhere than below {TEMPORARY}"
+        elif why := _why_unseen(place, program, sandbox):
             ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
             return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
     return next(

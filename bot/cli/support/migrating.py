@@ -58,7 +58,10 @@ def migrate(
     def unlock(file: SealedFile) -> Opened:
         return _unlocked(file, settings, key_file=key_file)
 
-    outcome = run(migrated(settings, form, folder, wishes, unlock, dry_run=dry_run))
+    def expect(file: SealedFile) -> None:
+        _expected(file, settings, key_file=key_file)
+
+    outcome = run(migrated(settings, form, folder, wishes, unlock, expect, dry_run=dry_run))
     if as_json:
         show_json(outcome.view())
         return
@@ -82,6 +85,13 @@ def _unlocked(file: SealedFile, settings: Settings, *, key_file: bool) -> Opened
     if file.exists():
         return file.open(keyring)
     return file.make(*new_lock(file.path, keyring, key_file=key_file))
+
+
+def _expected(file: SealedFile, settings: Settings, *, key_file: bool) -> None:
+    from bot.terminal.sealing import expect_passphrase
+
+    if not (key_file or file.exists()):
+        expect_passphrase(file.path, settings.chain.keyring)
 
 
 def _tell(outcome: Outcome) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 import sys
 from contextlib import suppress
 from typing import Any, Final
@@ -16,6 +17,7 @@ from bot.doors.acp.editor import EditorAgent
 from bot.doors.acp.serving import Begin, serving_here
 from bot.doors.acp.sessions import Sessions
 from bot.settings.settings import Settings
+from runtime.errors import ConfigError
 
 log = structlog.get_logger("acp")
 
@@ -27,6 +29,10 @@ INVALID_REQUEST: Final = -32600
 LINE_TOO_LONG: Final = f"This line has more than {LINE_MAX_BYTES >> 20} MiB."
 NO_JSON: Final = "This line is no JSON."
 NO_MESSAGE: Final = "This is no message of JSON-RPC."
+NO_PIPE: Final = (
+    "`signalbox acp` speaks with an editor over pipes, but its {stream} is none. The editor starts it: "
+    'name the command "signalbox" with the argument "acp" in its settings, as docs/acp.md shows.'
+)
 
 
 class StdioTransport:
@@ -105,8 +111,20 @@ async def spoken_over(
             await agent.settle(left)
 
 
+def expect_pipes(reading: int, writing: int) -> None:
+    """Errors: ConfigError where one of the two is a file or /dev/null: nobody can be waited for there."""
+    for descriptor, stream in ((reading, "standard input"), (writing, "standard output")):
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
+            raise ConfigError(NO_PIPE.format(stream=stream))
+
+
 async def serve_editor(settings: Settings, begin: Begin) -> None:
-    """The same on standard input and output. Whatever else would print there goes to standard error from now on."""
+    """The same on standard input and output. Whatever else would print there goes to standard error from now on.
+
+    Errors: ConfigError.
+    """
+    expect_pipes(sys.stdin.fileno(), sys.stdout.fileno())
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0) as out:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         loop = asyncio.get_running_loop()

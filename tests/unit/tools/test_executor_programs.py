@@ -28,6 +28,7 @@ from runtime.contract import (
 )
 from runtime.errors import ModelFailed
 from tools.executors.program_model import ProgramModel
+from tools.mcp.sandbox import unseen
 from tools.mcp.terms import Program
 
 LOOK: Final = ToolSpec("look", "Look at a thing.", {"type": "object"}, Effect.READ)
@@ -199,10 +200,26 @@ async def test_one_that_dies_in_a_turn_is_asked_again(tmp_path: Path) -> None:
     assert [round(rest) for rest in RESTS] == [1, 2]
 
 
+async def test_one_that_dies_in_the_middle_each_time_is_told_so(tmp_path: Path) -> None:
+    async with model(tmp_path, TURNS + "    say(turn, 'alive')\n    os._exit(1)\n") as made:
+        with pytest.raises(ModelFailed, match="ended in the middle of its answer"):
+            await ask(made)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts programs as another user")
+def test_a_program_below_tmp_that_its_user_cannot_see_is_named_without_a_sandbox_too(tmp_path: Path) -> None:
+    script = tmp_path / "agent"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    told = unseen(Program((str(script),), tmp_path / "home", uid=65534, env={"PATH": "/usr/bin"}))
+    assert told == f"{script} is not there for the user it runs as: keep it elsewhere than below /tmp"
+    assert unseen(Program(("/bin/sh",), tmp_path / "home", uid=65534, env={"PATH": "/usr/bin"})) == ""
+
+
 async def test_starts_wait_ever_longer_and_at_most_a_minute(tmp_path: Path) -> None:
     async with model(tmp_path, HEAD + "print('no rules', file=sys.stderr)\nsys.exit(3)\n") as made:
         for _ in range(3):
-            with pytest.raises(ModelFailed, match="ended in the middle of its answer") as failed:
+            with pytest.raises(ModelFailed, match=r"can't be started\. An operator finds") as failed:
                 await ask(made)
     assert "no rules" not in str(failed.value), "its own words are for operators"
     assert failed.value.detail == "it ended with code 3; its last words: no rules"

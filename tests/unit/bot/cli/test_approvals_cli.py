@@ -44,6 +44,7 @@ def test_a_list_shows_the_beginning_of_a_long_call_and_show_all_of_it(house: Pat
     assert ("word word" in listed, "word end" in listed, "…" in listed) == (True, False, True)
     assert "word end" in signalbox(house, "approvals", "show", question).stdout
     signalbox(house, "approvals", "deny", question)
+    assert "denied" in signalbox(house, "approvals", "show", "--last").stdout, "decided, and still the newest"
 
 
 def test_a_call_takes_its_own_words_and_tells_them(house: Path) -> None:

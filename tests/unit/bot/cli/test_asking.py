@@ -156,6 +156,8 @@ def test_bounds_are_for_new_conversations() -> None:
         with pytest.raises(ConfigError, match="Leave out --room"):
             wanted_of(**given, room="abcdef")
     assert wanted_of("ops", "", (), None, "abcdef") == Wanted(agent="ops")
+    with pytest.raises(ConfigError, match="--room talk1: expected 6 to 32"):
+        wanted_of("", "", (), None, "talk1")
 
 
 def test_wrong_use_ends_with_a_result_line_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

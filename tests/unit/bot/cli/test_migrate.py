@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.root import cli
+from bot.secrets.keys import VARIABLE
 from tests.migrations import NAMES, home_of
 
 MISUSE = 2
@@ -259,3 +260,12 @@ def test_rows_of_a_database_that_somebody_made_up_do_no_harm(place: Path, tmp_pa
     assert states(report)["people", "telegram:../../etc"] == "leave"
     settings = tomllib.loads((place / "signalbox.toml").read_text())
     assert not {"access", "web"} & set(settings)
+
+
+def test_secrets_without_a_passphrase_are_refused_before_anything_is_there(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    code, words = told("migrate", "openclaw", str(home_of("openclaw", tmp_path)), "--with-secrets")
+    assert (code != 0, "no passphrase is set" in words) == (True, True), words
+    assert list(place.iterdir()) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -27,11 +28,12 @@ from acp import (
 from acp.client.connection import ClientSideConnection
 from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 
-from bot.doors.acp.stdio import LINE_MAX_BYTES, spoken_over
+from bot.doors.acp.stdio import LINE_MAX_BYTES, expect_pipes, spoken_over
 from bot.node.lock import Control
 from bot.settings.settings import Settings
 from bot.testing.scripted import Answer, Held
 from runtime.contract import Address, ApprovalId, Call, Choice, Clicked, Effect, ModelReply, Reasoning, Signal, Usage
+from runtime.errors import ConfigError
 from tests.contract.runtime.stage import FakeTool, fake_tool
 from tests.unit.bot.notebook import ADA, Running, running
 
@@ -290,3 +292,15 @@ async def test_the_pages_wire_opens_to_the_token_of_this_machine_alone(tmp_path:
             headers = {"Authorization": f"Bearer {token}", "Origin": where}
             async with aiohttp.ClientSession(headers=headers) as web, web.get(f"{where}{path}") as answer:
                 assert answer.status == status
+
+
+def test_a_file_in_place_of_a_pipe_is_refused_with_how_an_editor_starts_it(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    with (tmp_path / "out").open("wb") as file, Path(os.devnull).open("rb") as nothing:
+        expect_pipes(reading, writing)
+        with pytest.raises(ConfigError, match=r"its standard output is none\. The editor starts it"):
+            expect_pipes(reading, file.fileno())
+        with pytest.raises(ConfigError, match="its standard input is none"):
+            expect_pipes(nothing.fileno(), writing)
+    os.close(reading)
+    os.close(writing)
