@@ -22,6 +22,7 @@ from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from runtime.text.words import ALL_ENGLISH, LANGUAGE, LANGUAGES
 from tests import once
 from tests.fakes import forked
 from tests.fakes.forked import LOADED
@@ -151,6 +152,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         import_module(LOADED)
         gc.collect()
         gc.freeze()
+    LANGUAGE.set("")
+    LANGUAGES.set(ALL_ENGLISH)  # a test before it may have spoken German in the context of all
     outcome = yield
     end_connections()
     return outcome

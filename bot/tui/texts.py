@@ -36,7 +36,7 @@ def in_line(value: object, most: int = LINE_MAX_CHARS) -> str:
     >>> in_line("a\\u202eb")
     'a⟨U+202E⟩b'
     """
-    return clip(visible(word(value), one_line=True), most)
+    return clip(word(visible(value) if isinstance(value, str) else value), most)
 
 
 def entry_of(entry: View) -> RenderableType:

@@ -471,7 +471,7 @@ def side_by_side(steps: Sequence[ToolStep], may_repeat: Callable[[ToolStep], boo
 
 
 def unlike_asked(step: ToolStep, now: str) -> str:
-    """Why a call can't be made as people were asked about it, by the tool's caution `now`; empty if it can."""
+    """Reason why a call cannot be made as people were asked about it, by the tool's caution `now`; empty if it can."""
     if step.caution.startswith(REHEARSED) and not now.startswith(REHEARSED):
         return f"{step.call.tool} was only to be tried, so it was not called."
     if not step.caution.startswith(now):  # without its sandbox now, or another tool by this name

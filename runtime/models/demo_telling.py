@@ -93,6 +93,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "image_make": ("draw a picture of", "", "prompt"),
     "see": ("look at", "", "path"),
     "transcribe": ("write down", "Words in", "path"),
+    "container_exec": ("run in a container", "Output of", "command"),
+    "wasm_run": ("run the module", "Output of", "path"),
     "a2a_ask": ("ask the peer", "Answer to", "text"),
     "a2a_peers": ("look at", "", ""),
     "ask_person": ("ask", "", "question"),
