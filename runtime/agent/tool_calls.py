@@ -344,8 +344,9 @@ class Calls:
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if fault := unlike_asked(step, tool.caution()):
-            return f"{ERROR}{fault}"
+        now = tool.caution()  # without its sandbox now, or another tool by this name, or one that was only to be tried then
+        if not step.caution.startswith(now) or step.caution.startswith(REHEARSED) > now.startswith(REHEARSED):
+            return f"{ERROR}{step.call.tool} has changed since people were asked, so it was not called."
         if step.caution:
             await self._accept(run, tool)
         try:
@@ -468,12 +469,3 @@ def side_by_side(steps: Sequence[ToolStep], may_repeat: Callable[[ToolStep], boo
         else:
             groups.append([step])
     return groups
-
-
-def unlike_asked(step: ToolStep, now: str) -> str:
-    """Reason why a call cannot be made as people were asked about it, by the tool's caution `now`; empty if it can."""
-    if step.caution.startswith(REHEARSED) and not now.startswith(REHEARSED):
-        return f"{step.call.tool} was only to be tried, so it was not called."
-    if not step.caution.startswith(now):  # without its sandbox now, or another tool by this name
-        return f"{step.call.tool} has changed since people were asked, so it was not called."
-    return ""

@@ -73,5 +73,5 @@ async def test_what_was_only_to_be_tried_is_not_done_by_the_next_process(tmp_pat
         await at_work.notebook.until("nothing is done")
     async with running(tmp_path / "data", [], tools={"change": tool}, agents=[agent]) as at_work:
         await at_work.approve()
-        await at_work.notebook.until("only to be tried")
+        await at_work.notebook.until("has changed since people were asked")
     assert tool.calls == []
