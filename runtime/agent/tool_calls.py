@@ -344,7 +344,7 @@ class Calls:
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        now = tool.caution()  # without its sandbox now, or another tool by this name, or one that was only to be tried then
+        now = tool.caution()  # it may have no sandbox now, be another one of this name, or was only to be tried then
         if not step.caution.startswith(now) or step.caution.startswith(REHEARSED) > now.startswith(REHEARSED):
             return f"{ERROR}{step.call.tool} has changed since people were asked, so it was not called."
         if step.caution:
