@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.plugins.channels import BUILT_IN, is_brought, known_channels, token_forms
 from bot.plugins.channels import channel as plugin_of
+from bot.plugins.channels import channel_names, known_channels, token_forms
 from bot.secrets import account_keys
 from bot.secrets.chain import Chain, members
-from bot.settings.accounts import AnyAccount
+from bot.settings.accounts import AnyAccount, faults_as_a_whole
 from bot.tryouts.account import look_at
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept, Table
-from runtime.contract import AccountSecret, Finding, Level
+from runtime.contract import AccountSecret, ChannelPlugin, Finding, Level
 from runtime.errors import ConfigError
 from runtime.settings.accounts import NAME, Account
 from runtime.settings.token_forms import fault_of
@@ -33,28 +33,52 @@ CHOICES: Final = {
 
 def ask_channels(draft: Draft, dialogue: Dialogue) -> None:
     """One account after the other, until the person wants no more."""
+    offered = _offered()
     for channel in draft.flags.channels:
-        if channel not in BUILT_IN:
-            raise ConfigError(f"--channel: {_unknown(channel)}")
-        _ask_account(draft, dialogue, channel)
-    while not draft.flags.channels and (channel := _chosen(draft, dialogue)):
-        _ask_account(draft, dialogue, channel)
+        if channel not in offered:
+            raise ConfigError(f"--channel: {_unknown(channel, offered)}")
+        _ask_account(draft, dialogue, offered[channel])
+    while not draft.flags.channels and (channel := _chosen(draft, dialogue, offered)):
+        _ask_account(draft, dialogue, offered[channel])
 
 
-def _chosen(draft: Draft, dialogue: Dialogue) -> str:
+def _offered() -> Mapping[str, ChannelPlugin]:
+    """Channels whose accounts need nothing but their tokens, so that anybody can be asked for all of it.
+
+    Loads what packages bring; one that can't be used is left out, and tells why when it is named.
+    """
+    return {name: plugin for name in channel_names() if (plugin := _usable(name)) and not _further(plugin)}
+
+
+def _usable(channel: str) -> ChannelPlugin | None:
+    try:
+        return plugin_of(channel)
+    except ConfigError:
+        return None
+
+
+def _further(plugin: ChannelPlugin) -> set[str]:
+    """Settings beside its tokens that an account can't be without; an empty one for a package that can't tell."""
+    bare = {"channel": plugin.channel, "name": plugin.channel}
+    required = {setting for setting, field in plugin.settings.model_fields.items() if field.is_required()}
+    return (required | {setting for setting, _ in faults_as_a_whole(bare)}) - {*bare, *plugin.secrets}
+
+
+def _chosen(draft: Draft, dialogue: Dialogue, offered: Collection[str]) -> str:
     """The channel of the next account; empty for no more."""
-    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(BUILT_IN)}, {NONE})"
+    question = f"{'Another channel' if draft.accounts else 'Channel'} ({', '.join(offered)}, {NONE})"
     while True:
         said = dialogue.ask(question, _suggestion(draft)).lower()
-        if said == NONE or said in BUILT_IN:
+        if said == NONE or said in offered:
             return "" if said == NONE else said
-        dialogue.say(_unknown(said))
+        dialogue.say(_unknown(said, offered))
 
 
-def _unknown(channel: str) -> str:
-    if is_brought(channel):
-        return f"{channel} comes with a package, and needs more than tokens: write its account into the settings file afterwards, as its documentation says. Set up here: {', '.join(BUILT_IN)}."
-    return f"{channel} isn't a channel of this release. The channels are: {', '.join(BUILT_IN)}."
+def _unknown(channel: str, offered: Collection[str]) -> str:
+    """Errors: ConfigError for a package that can't be used."""
+    if plugin_of(channel) is not None:
+        return f"{channel} comes with a package, and needs more than tokens: write its account into the settings file afterwards, as its documentation says. Set up here: {', '.join(offered)}."
+    return f"{channel} isn't a channel of this release. The channels are: {', '.join(offered)}."
 
 
 def _suggestion(draft: Draft) -> str:
@@ -80,11 +104,9 @@ Secrets = Mapping[str, Secret]
 """By setting."""
 
 
-def _ask_account(draft: Draft, dialogue: Dialogue, channel: str) -> None:
+def _ask_account(draft: Draft, dialogue: Dialogue, plugin: ChannelPlugin) -> None:
     """Until the platform knows the account, or the person decides otherwise."""
-    plugin = plugin_of(channel)
-    if plugin is None:
-        raise ConfigError(f"--channel: {_unknown(channel)}")
+    channel = plugin.channel
     dialogue.say(plugin.setup)
     anew = False
     while True:

@@ -363,3 +363,15 @@ def test_a_token_that_was_not_copied_whole_is_told_as_that(wanted: TokenForm, te
 )
 def test_what_was_pasted_with_a_token_is_told(text: str, hint: str) -> None:
     assert hint in (fault_of(text, discord.BOT_TOKEN, token_forms()) or "")
+
+
+def test_a_form_that_anything_has_tells_nothing_of_another_token() -> None:
+    password = TokenForm("a mailbox's password", re.compile(r"(?s).+"), looks="the password", vague=True)
+    pin = TokenForm("the PIN of a notebook", re.compile(r"pin-\d{4}"), looks="on its cover")
+    assert fault_of("pin-1234", pin, [password, pin]) is None
+    assert fault_of("correct horse", password, [password, pin]) is None
+    assert (
+        fault_of("pin-1234", password, [password, pin])
+        == "a mailbox's password (the password); this is the PIN of a notebook"
+    )
+    assert fault_of("pin-12", pin, [password, pin]) == "the PIN of a notebook (on its cover)"
