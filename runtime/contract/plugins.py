@@ -19,7 +19,8 @@ class TokenForm:
     """A kind of token: enough to tell it from others, and that it was pasted whole.
 
     `looks` tells people where it is and how it looks; empty for a token that is only known so as to be refused.
-    `vague`: nothing in it tells that it is no other secret, so only what is surely something else is refused.
+    `form` matches only what is surely one, since it tells the tokens of others apart too; one that matches nothing is fine.
+    `vague`: not all that are one match, so only what is surely something else is refused.
     """
 
     kind: str

@@ -8,8 +8,7 @@ from runtime.contract import TokenForm
 
 
 def kind_of(text: str, known: Iterable[TokenForm]) -> TokenForm | None:
-    """The kind that the form of `text` proves; a vague form proves nothing."""
-    return next((token for token in known if not token.vague and token.form.fullmatch(text)), None)
+    return next((token for token in known if token.form.fullmatch(text)), None)
 
 
 def fault_of(text: str, wanted: TokenForm, known: Iterable[TokenForm]) -> str | None:

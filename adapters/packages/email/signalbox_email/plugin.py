@@ -27,7 +27,7 @@ from signalbox_email.ids import is_mail_address
 from signalbox_email.settings import EmailSettings, Server
 
 PASSWORD: Final = TokenForm(
-    "a mailbox's password", re.compile(r"(?s).+"), looks="the password, or the app password, of the mailbox", vague=True
+    "a mailbox's password", re.compile(r"(?!)"), looks="the password, or the app password, of the mailbox", vague=True
 )
 PORTS: Final[Mapping[str, tuple[int, int]]] = {"tls": (993, 465), "starttls": (143, 587), "none": (143, 25)}
 """Of IMAP and SMTP, by how they are protected. Source: RFC 8314, 7."""

@@ -25,7 +25,7 @@ from signalbox_matrix.settings import MatrixSettings
 ACCESS_TOKEN: Final = TokenForm(
     "a Matrix access token",
     # Homeservers make them as they like: Synapse "syt_…", its authentication service "mct_…".
-    re.compile(r"[\x21-\x7e]{8,}"),
+    re.compile(r"(?:syt|mct)_[\x21-\x7e]+"),
     looks="without blanks, from the answer to the bot's login",
     begins=re.compile(r"(?:syt|mct|mat)_"),
     vague=True,
