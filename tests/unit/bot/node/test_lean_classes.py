@@ -158,7 +158,7 @@ def test_own_ways_to_compare_and_to_hash_are_kept(record: Any, frozen: bool) -> 
     assert Numbered("a") == Numbered("a") != Numbered("b")
     assert Itself("a") != Itself("a")
     assert {Hashed("a"), Hashed("a")} == {Hashed("a")}
-    assert Ordered("a") < Ordered("b") != Ordered("a")
+    assert Ordered("a") < Ordered("b") != Ordered("a")  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("slots", [False, True])
