@@ -114,6 +114,9 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
     }
     assert "You're not a chatbot." in (place / "prompts" / "from-openclaw.md").read_text()
     assert "waits for an owner" in told("skills", "list")[1]
+    memories = json.loads(told("memory", "list", "--json")[1])
+    assert {(row["origin"], row["by"]) for row in memories} == {("OpenClaw", "")}
+    assert "from OpenClaw" in told("memory", "list")[1]
 
 
 def test_a_dry_run_writes_nothing_and_secrets_stay_behind_unless_asked_for(place: Path, tmp_path: Path) -> None:
