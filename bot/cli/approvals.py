@@ -217,7 +217,7 @@ def _pressed(context: typer.Context, config: ConfigFile, which: Which, press: Pr
 
 
 def _tell_later(made: Mapping[str, Any]) -> None:
-    """Where nobody acts on an answer now: say so, and what does."""
+    """Say, where nobody acts on an answer now, what it takes."""
     if not made["acts"]:
         tell(as_called(STORED.format(id=made["id"])))
 

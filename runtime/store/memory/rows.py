@@ -74,9 +74,7 @@ class Row(NamedTuple):
             uses=self.uses,
             used_at=maybe_moment(self.used_at),
             created_at=moment(self.created_at),
-            origin=self.source_signal.removeprefix(TAKEN_OVER)
-            if (self.source_signal or "").startswith(TAKEN_OVER)
-            else "",
+            origin=(self.source_signal or "").partition(TAKEN_OVER)[2],
         )
 
 

@@ -171,7 +171,7 @@ class ConversationRows:
 
 
 class FetchedRows(NamedTuple):
-    """What the database gave: `most` of each kind and one more, the newest first. Reading it takes long, and is for a thread."""
+    """Rows as the database gave them: `most` of each kind and one more, the newest first. Reading them is for a thread."""
 
     most: int
     messages: Sequence[Sequence[Any]]

@@ -99,7 +99,7 @@ def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Cal
 
 
 def _cover(mail: Mail, settings: EmailSettings) -> Cover | str:
-    """What of a mail is surely its sender's own; or why nothing is."""
+    """Tell as far as a mail is surely its sender's own; or why nothing of it is."""
     sender = mail.sender[1]
     ground = vouched(sender, mail.results, settings.authserv_id) if settings.authserv_id else None
     if ground is None:

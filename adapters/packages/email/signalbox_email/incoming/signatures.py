@@ -1,4 +1,4 @@
-"""What the signatures of a mail cover.
+"""Reach of a mail's signatures.
 
 A server that says "dkim=pass" doesn't say of what: a signature names the headers that it covers (`h=`), and may end before
 the text does (`l=`). Whoever got a signed mail can send it on with all else changed, and it passes again (RFC 6376, 8.2, 8.6
@@ -40,7 +40,7 @@ class Cover:
 
 
 def cover_of(head: Message, domain: str, *, signed: bool) -> Cover | str:
-    """What is covered of a mail whose sender's domain was vouched for; or why it can't count as theirs.
+    """Find what is covered of a mail whose sender's domain was vouched for; or why it can't count as theirs.
 
     `signed`: the server says that a signature of the domain is right, so there must be one.
     """
