@@ -34,7 +34,7 @@ COMMAND_MARKS: Final = ("/", "!")
 UNPROVEN: Final = "?"
 """Stands before the address of a sender whom no server vouched for: whoever trusts that address means another identity."""
 
-ALL: Final = Cover(None)
+WHOLE_COVER: Final = Cover(None)
 """Of a sender who may be anybody, one thing is as good as another."""
 
 
@@ -71,7 +71,7 @@ def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Cal
     if isinstance(cover, str):
         if not settings.strangers:
             return Dropped(cover)
-        cover = ALL
+        cover = WHOLE_COVER
     where, reach = _where(mail, settings)
     words = parted(mail.text)
     asked = _asked(mail, settings, cover)

@@ -19,7 +19,7 @@ from signalbox_email.incoming.html_text import HTML_MOST_CHARS, text_of_html
 TEXT_MOST_CHARS: Final = 200_000
 PARTS_MOST: Final = 200
 HEADER_MOST_CHARS: Final = 20_000
-HEAD: Final = re.compile(rb"(?:[!-9;-~]++:[^\r\n\0]*+\r?\n(?:[ \t][^\r\n\0]*+\r?\n)*+)++(?:\r?\n|\Z)")
+PLAIN_HEAD: Final = re.compile(rb"(?:[!-9;-~]++:[^\r\n\0]*+\r?\n(?:[ \t][^\r\n\0]*+\r?\n)*+)++(?:\r?\n|\Z)")
 """Headers that each program reads alike. Python takes a bare CR for the end of a line, and what is no header for the text:
 of a mail with such a thing its signature would cover another text than the one that is read here."""
 BLANKS: Final = b" \t\r\n\v\f"
@@ -83,7 +83,7 @@ def mail_of(raw: bytes, *, key: str = "") -> Mail:
     parents = ids_in(header(message, "In-Reply-To"))
     parent = parents[0] if parents else (references[-1] if references else "")
     senders = _named(message, "From")
-    told = HEAD.match(raw)
+    told = PLAIN_HEAD.match(raw)
     return Mail(
         key=ids[0] if ids else key or digest(raw),
         message_id=ids[0] if ids else "",

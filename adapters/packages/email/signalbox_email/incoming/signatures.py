@@ -59,7 +59,7 @@ def cover_of(head: Message, domain: str, *, signed: bool) -> Cover | str:
 
 
 def key_of(head: Message, key: str, content: str, cover: Cover) -> str:
-    """The same for the same mail, whoever sends it again. `key` is its Message-ID or what stands for it, `content` a digest of its text."""
+    """Tell a mail by what nobody but its sender could change. `key` is its Message-ID or what stands for it, `content` a digest of its text."""
     return key if cover.holds(head, "Message-ID") else digest(BLANKS.sub("", str(head.get("Date"))), content)
 
 
