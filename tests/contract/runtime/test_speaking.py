@@ -27,6 +27,10 @@ from tools.pictures.money import SPENT
 from tools.pictures.speaking import NOTHING_TO_SPEAK, Voice
 from tools.pictures.tools import Media, media_tools
 
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(120),  # imports LiteLLM, which takes seconds
+]
 for name in VARIABLES:
     os.environ.setdefault(name, "True")
 
