@@ -17,6 +17,7 @@ from runtime.models.media.bounded import BOUND_OF_ANSWERS, TooLarge
 
 END: Final = re.compile(rb"\r\n|\n|\r")
 EVENTS: Final = "text/event-stream"
+PLAIN_JSON: Final = frozenset({"application/json", "application/json; charset=utf-8"})
 # What else may begin a line of events. Source: html.spec.whatwg.org, "Server-sent events", read 2026-11.
 ASIDES: Final = (b":", b"event:", b"id:", b"retry:")
 DONE: Final = b"[DONE]"
@@ -30,6 +31,11 @@ class Unreadable(httpx.RemoteProtocolError):
 
 class Streamed(httpx.Response):
     """A response whose lines are whole, and can be read by those who ask for lines."""
+
+    @property
+    def charset_encoding(self) -> str | None:
+        """None for JSON in UTF-8, so that nobody looks for it: what names none is read so."""
+        return None if self.headers.get("content-type", "").lower() in PLAIN_JSON else super().charset_encoding
 
     async def aiter_lines(self) -> AsyncIterator[str]:
         """Errors: Unreadable."""
