@@ -18,6 +18,7 @@ PROPOSAL_MAX_CHARS: Final = 200_000
 """Characters of all texts of a proposal: as many as a card can compare."""
 PROPOSED_FILES_MAX: Final = 50
 FILE_NAME_MAX_BYTES: Final = 255
+FOLDERS_DEEP_MAX: Final = 16
 WRONG_NAME: Final = (
     "name: {name!r}; expected small letters and digits with single dashes between them, such as sales-note"
 )
@@ -52,6 +53,8 @@ def _wrong_path(path: str) -> str:
         return f"{SKILL_FILE} is given as text"
     if not LEFT_OUT.isdisjoint(names):
         return "is no part of a skill"
+    if len(names) > FOLDERS_DEEP_MAX:
+        return "lies too deep"
     return "is too long" if any(len(name.encode()) > FILE_NAME_MAX_BYTES for name in names) else ""
 
 

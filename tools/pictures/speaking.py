@@ -76,7 +76,7 @@ def _words(text: str, most: int) -> str:
     """The words of a text without its Markdown, of which nobody wants to hear the signs. Errors: ToolRetry."""
     if len(text) > most:
         raise ToolRetry(f"The text has {len(text):,} characters; at most {most:,} are spoken at once. Shorten it.")
-    plain = to_plain(parse(text)).strip()
+    plain = to_plain(parse(text)).strip().encode(errors="replace").decode()  # half a surrogate pair is no word
     if not any(map(str.isalnum, TEXT_TAG.sub("", plain))):
         raise ToolRetry(NOTHING_TO_SPEAK)
     return plain

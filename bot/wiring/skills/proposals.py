@@ -107,7 +107,7 @@ class WrittenProposals:
             return SKILL_ELSEWHERE.format(name=name, folder=before.skill.folder)
         if not proposal.base:
             return SKILL_IS_THERE.format(name=name)
-        if not is_form(proposal.base, before.skill):
+        if not is_form(proposal.base, before.skill.digest):
             return SKILL_MOVED_ON.format(name=name, form=before.skill.digest[:FORM_LETTERS])
         if not standing(before.skill, await self._store.skill_locks()).is_open:
             return SKILL_WAITS.format(name=name)
@@ -120,7 +120,7 @@ class WrittenProposals:
         found = made_of(proposal, before)
         description = clip(found.skill.description, DESCRIPTION_SHOWN_CHARS) if found.skill else ""
         warned = [str(one) for one in found.warned[:WARNINGS_ON_CARD]]
-        if before is None or before.skill is None or not is_form(proposal.base, before.skill):
+        if before is None or before.skill is None or not is_form(proposal.base, before.skill.digest):
             return ShownProposal(IS_NEW if not proposal.base else "", description=description, warned=warned)
         is_shipped = before.skill.source is Source.SHIPPED
         said = TAKES_SHIPPED_PLACE if is_shipped else CHANGES_FORM.format(form=before.skill.digest[:FORM_LETTERS])
@@ -165,10 +165,10 @@ class WrittenProposals:
         if not proposal.base:
             return {}
         known = (await self._store.skill_locks()).get(proposal.name)
-        if known and known.digest.startswith(proposal.base):
+        if known and is_form(proposal.base, known.digest):
             return known.files
         shipped = await asyncio.to_thread(read_skill, SHIPPED_SKILLS / proposal.name, Source.SHIPPED)
-        return shipped.skill.files if shipped.skill and is_form(proposal.base, shipped.skill) else {}
+        return shipped.skill.files if shipped.skill and is_form(proposal.base, shipped.skill.digest) else {}
 
     def _before(self, name: str, agent: str) -> FoundSkill | None:
         """The skill of that name that counts now, for an agent. Blocks."""
@@ -194,6 +194,6 @@ def was(before: FoundSkill | None, goal: Path) -> Was:
     return is_the_same
 
 
-def is_form(base: str, skill: Skill) -> bool:
-    """True for the beginning of its hash that people and models are told, or more of it."""
-    return len(base) >= FORM_LETTERS and skill.digest.startswith(base)
+def is_form(base: str, digest: str) -> bool:
+    """True for the beginning of a skill's hash that people and models are told, or more of it."""
+    return len(base) >= FORM_LETTERS and digest.startswith(base)

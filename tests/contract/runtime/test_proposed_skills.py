@@ -223,7 +223,7 @@ async def test_after_outside_text_the_card_says_so(stage: Stage, tmp_path: Path)
 
 async def test_a_disk_that_takes_nothing_is_told_of(stage: Stage, tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    plan = (proposal(1, files={f"{'d/' * 2_000}x": "too deep for any disk"}), proposal(2))
+    plan = (proposal(1, files={"/".join(["d" * 255] * 16): "too long for any disk"}), proposal(2))
     process, _, model = await house(stage, folder, *plan)
     async with process.running():
         question = await asked(stage, process)

@@ -120,7 +120,7 @@ async def test_a_vendor_that_is_silent_or_refuses_is_told_in_words_and_asked_onc
 
 async def test_texts_and_voices_that_are_none_reach_no_vendor(tmp_path: Path) -> None:
     media = Media(voice=voiced("http://127.0.0.1:1"), spending=Purse(is_spent=True))
-    for text in ("", " \n ", "** **", "---", "``` ```", "<b></b>", "🙂"):
+    for text in ("", " \n ", "** **", "---", "``` ```", "<b></b>", "🙂", "\ud800"):
         with pytest.raises(ToolRetry) as wordless:
             await call(media, "speak", context(tmp_path), text=text)
         assert str(wordless.value) == NOTHING_TO_SPEAK

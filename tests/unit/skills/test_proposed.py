@@ -32,6 +32,8 @@ NEW = Proposal("notes", NOTES)
         *((replace(NEW, files={path: "x"}), "is given as text") for path in ("SKILL.md", "skill.md", "Skill.MD")),
         (replace(NEW, files={".git/config": "x"}), "no part of a skill"),
         (replace(NEW, files={"x" * 256: "x"}), "too long"),
+        (replace(NEW, files={"d/" * 2_000: "x"}), "no path inside a folder"),
+        (replace(NEW, files={f"{'d/' * 2_000}x": "x"}), "too deep"),
         (replace(NEW, text="\ud800"), "half a surrogate"),
     ],
 )
