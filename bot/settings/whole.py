@@ -28,7 +28,7 @@ from bot.settings.mcp import McpTable
 from bot.settings.memory import MemorySection
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.embeddings import Embeddings
-from bot.settings.models.media import ImageSection, TranscriptionSection
+from bot.settings.models.media import ImageSection, SpeechSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.programs.peers import PeerTable
@@ -131,6 +131,7 @@ class Settings(Section):
     transcription: TranscriptionSection = Field(
         default_factory=TranscriptionSection, description="The model that writes recordings down."
     )
+    speech: SpeechSection = Field(default_factory=SpeechSection, description="The model that speaks.")
     budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
     agents: tuple[AgentTable, ...] = Field(
         default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."
