@@ -46,11 +46,11 @@ from runtime.contract.calls import (
 )
 from runtime.contract.channels import (
     CONNECTED,
+    IN_TIME,
     TOO_LATE,
     ChannelAdapter,
     Connection,
     ConnectionStatus,
-    in_time,
     leaves_in_time,
 )
 from runtime.contract.deliveries import (
@@ -254,6 +254,7 @@ __all__ = [
     "FORM_CHOICES",
     "HAND_OVER",
     "INBOX",
+    "IN_TIME",
     "KEPT_MAX_CHARS",
     "NAME_BYTES",
     "NOTHING_RAN",
@@ -463,7 +464,6 @@ __all__ = [
     "fitting",
     "found_in",
     "found_line",
-    "in_time",
     "leaves_in_time",
     "no_form",
     "no_marks",

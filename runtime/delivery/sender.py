@@ -18,6 +18,7 @@ from typing import Final
 import structlog
 
 from runtime.contract import (
+    IN_TIME,
     TOO_LATE,
     Address,
     Attempt,
@@ -31,7 +32,6 @@ from runtime.contract import (
     SettleResult,
     Shown,
     Wire,
-    in_time,
 )
 from runtime.delivery.context import CourierContext
 from runtime.delivery.rates import Rates
@@ -162,12 +162,12 @@ class PartSender:
         if not self._context.lease_is_fresh():  # frozen since the marker: others may have looked for it, and sent it
             await self._late(duty, open_, known, unstored)
             return
+        IN_TIME.set(self._context.lease_is_fresh)
         under = under_of(open_, known.ordinal)
         part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                with in_time(self._context.lease_is_fresh):
-                    receipt = await self._put(open_, part)
+                receipt = await self._put(open_, part)
         except Exception as error:  # noqa: BLE001 - told apart where it is recorded
             if unstored:
                 await self._surely(lambda: self._outbox.render(duty, delivery.id, unstored, mark=True))

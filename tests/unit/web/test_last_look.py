@@ -10,8 +10,9 @@ import pytest_asyncio
 from aiohttp import ClientConnectorError, ClientSession, web
 
 from bot.testing.serve import serving
-from runtime.contract import TOO_LATE, in_time
+from runtime.contract import TOO_LATE
 from runtime.http.last_look import LookingRequest
+from tests.fakes.late import late
 
 HEARD = web.AppKey("heard", list[int])
 
@@ -40,12 +41,12 @@ async def test_what_is_too_late_never_leaves_and_later_ones_do(
     async with ClientSession(request_class=LookingRequest) as session:
         if size or not looks:  # without a body there is one look
             told = iter([True] * looks)
-            with in_time(lambda: next(told, False)), pytest.raises(ClientConnectorError, match=TOO_LATE):
+            with late(lambda: next(told, False)), pytest.raises(ClientConnectorError, match=TOO_LATE):
                 await session.post(url, data=b"x" * size)
         await asyncio.sleep(0.01)
         assert bodies == []
         async with session.post(url, data=b"x" * size) as answer:
             assert await answer.text() == "heard"
-        with in_time(lambda: True):
+        with late(lambda: True):
             await session.post(url, data=b"x" * size)
     assert bodies == [size, size]
