@@ -49,6 +49,9 @@ def chat(context: typer.Context, room: Room = "", config: ConfigFile = None) -> 
     """Talk with the running process. Ctrl-C or Ctrl-D leaves."""
     settings = settings_of(context, config)
     from bot.terminal.chat import Terminal
+    from bot.terminal.conversation import check_room
+
+    check_room(room)
 
     control = run_to_end(reachable(settings))
     if control is None:
