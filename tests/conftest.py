@@ -212,7 +212,7 @@ async def browser() -> AsyncIterator[Browser]:
 
     program = executable()
     if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+        not_here("no Chromium on this machine (tests/setup.sh chromium installs one)")
     assert program is not None
     async with chromium(program) as browser:
         yield browser

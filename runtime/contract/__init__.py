@@ -44,7 +44,15 @@ from runtime.contract.calls import (
     Sleeps,
     Whole,
 )
-from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
+from runtime.contract.channels import (
+    CONNECTED,
+    TOO_LATE,
+    ChannelAdapter,
+    Connection,
+    ConnectionStatus,
+    in_time,
+    leaves_in_time,
+)
 from runtime.contract.deliveries import (
     CHOICES,
     ApprovalKind,
@@ -256,6 +264,7 @@ __all__ = [
     "REASON_MAX_CHARS",
     "REHEARSED",
     "SPEND_MORE",
+    "TOO_LATE",
     "TOO_LONG",
     "UNDECLARED",
     "UNREAD",
@@ -454,6 +463,8 @@ __all__ = [
     "fitting",
     "found_in",
     "found_line",
+    "in_time",
+    "leaves_in_time",
     "no_form",
     "no_marks",
     "no_probe",
