@@ -266,7 +266,7 @@ def rule(policy: Policy, call: Ask, facts: Facts = NO_FACTS) -> Ruled:
         return Ruled(Ruling.ASK, By.MODE, facts.mode, found)
     if facts.changed:
         return Ruled(Ruling.ASK, By.FORM, "", found)
-    if result is Ruling.ASK and (facts.grant or facts.trusted):
+    if result is Ruling.ASK and (facts.grant or facts.trusted) and call.tool not in OWNERS_SAY:
         return _answered(policy.terms(call), call, facts, found) or Ruled(result, by, name, found)
     return Ruled(result, by, name, found)
 

@@ -36,7 +36,7 @@ LINES_SHOWN: Final = 40
 PROPOSING: Final = Flow(Reads.OURS, carries=dict.fromkeys(("name", "text", "why", "files"), Carries.WORDS))
 OWNERS_ALONE: Final = marked("an owner has to say yes; agents obey what stands here")
 LOOK_AT: Final = marked("look first: {warned}")
-IS_FOR: Final = marked("for: {description}")
+IS_FOR: Final = marked("what it is for: {description}")
 IS_NEW: Final = marked("new")
 
 

@@ -68,7 +68,7 @@ async def test_an_approved_skill_is_there_accepted_by_its_owner_and_used(any_sta
     assert "name: `tea` (new)" in card
     assert "Warm the pot first." in card
     assert "files scripts/brew.sh:\n\n```\necho brew\n```" in card
-    assert "for: Makes tea. Use when people ask for tea." in card
+    assert "what it is for: Makes tea. Use when people ask for tea." in card
     assert "an owner has to say yes" in card
     assert results(model.requests[-1])[0].startswith("The skill tea is there now, accepted by Ada.")
     assert texts(folder) == {"SKILL.md": TEA, "scripts/brew.sh": "echo brew"}

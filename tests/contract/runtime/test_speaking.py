@@ -7,11 +7,12 @@ import wave
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.testing.serve import serving
-from runtime.contract import VOICE_NOTE, FileRef
+from runtime.contract import VOICE_NOTE, ApprovalKind, Call, Choice, FileRef
 from runtime.errors import ModelFailed, ToolFailed, ToolRetry
 from runtime.guard.door import Door
 from runtime.guard.findings import Detector, Strictness
@@ -21,10 +22,13 @@ from runtime.models.media.asking import Unit
 from runtime.models.media.demo import DemoVoice
 from runtime.models.media.guarded import GuardedVoice
 from runtime.models.media.voices import LiteVoice
+from runtime.policy.rules import SHIPPED
+from tests.contract.runtime.stage import LEASE, Stage, crash_at
+from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_media import ROOM, TOKEN, Purse, call, context, settings
 from tests.fakes.media import MediaServer, sound
 from tools.pictures.money import SPENT
-from tools.pictures.speaking import NOTHING_TO_SPEAK, Voice
+from tools.pictures.speaking import NOTHING_TO_SPEAK, Voice, speak_tool
 from tools.pictures.tools import Media, media_tools
 
 pytestmark = [
@@ -151,6 +155,25 @@ async def test_the_demo_makes_a_recording_that_players_read() -> None:
     assert first == again != deeper
     with wave.open(BytesIO(first)) as recording:
         assert recording.getnframes() / recording.getframerate() == pytest.approx(3 * 0.22, abs=0.01)
+
+
+async def test_a_kill_after_the_vendor_answered_is_asked_about_and_not_paid_again(stage: Stage) -> None:
+    async with serving((server := MediaServer()).app()) as url:
+        tool: Any = speak_tool(voiced(url), purse := Purse())  # the stage's tools are fakes, and this is the real one
+        spoken = Call("c-speak", "speak", '{"text": "Hello"}')
+        process = await stage.process(Planned(spoken), [tool], rules=SHIPPED, probe=crash_at("tool-finished"))
+        await process.say("say hello")
+        await process.until_crash()
+        stage.clock.advance(LEASE)
+        after = await stage.process(model := Planned(spoken, end="Said."), [tool], rules=SHIPPED)
+        async with after.running():
+            await after.rest()
+            (doubt,) = await stage.pending()
+            assert (doubt.kind, len(server.spoken)) == (ApprovalKind.OUTCOME, 1)
+            await after.click(doubt.id, Choice.AGAIN)
+            await after.rest()
+    assert "Made speech/hello-" in str(model.requests[-1].turns)
+    assert (len(server.spoken), len(purse.charged)) == (1, 1)
 
 
 def test_without_a_model_there_is_no_such_tool() -> None:
