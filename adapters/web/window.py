@@ -18,7 +18,7 @@ PAGE_LEAST: Final = 40
 """Entries that a reader may ask for at once, at least."""
 NEWEST: Final = 8
 """Entries that are read after a change, beside those that still wait for an answer: hardly any reaches further back. Forty
-took a seventh of a message's processor time."""
+took a tenth of a message's processor time."""
 WHOLE_EVERY: Final = 20
 """Of so many changes one has the whole page read, so that what was taken away further back goes too."""
 
