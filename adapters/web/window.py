@@ -44,16 +44,17 @@ class Window:
 
     def needs_more(self, view: View) -> bool:
         """True if something before these entries isn't as the reader has it, or others stand between."""
+        if not self._told:
+            return False
         found = {one.id for one in view.entries}
-        is_torn = self._versions and self._versions.keys().isdisjoint(found)
-        edited = (self._versions.get(one, version) != version for one, version in view.edited.items())
-        return bool(is_torn) or not self._open <= found or any(edited)
+        is_torn = bool(self._versions) and self._versions.keys().isdisjoint(found)
+        return is_torn or not self._open <= found or not view.edited.items() <= self._versions.items()
 
     def told(self, view: View) -> dict[str, Any]:
         """The view as JSON; from now on the reader knows it."""
         told = [brief(e) if self._knows(e) else entry(e) for e in view.entries]
         kept = self._versions if self._told % WHOLE_EVERY else {}
-        self._versions = {**kept, **{e.id: e.version for e in view.entries}}
+        self._versions = {**kept, **view.edited, **{e.id: e.version for e in view.entries}}
         self._told += 1
         self._note_open(view)
         further = {} if view.is_newest else {"newest": False}

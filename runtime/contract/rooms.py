@@ -114,7 +114,7 @@ class View:
     """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
 
     `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
-    `edited` are entries before these whose text was replaced lately, each with its version. `is_newest`: none come after these.
+    `edited` are entries before these whose text was replaced lately, and summaries that stand there, each with its version. `is_newest`: none come after these.
     """
 
     entries: tuple[Entry, ...]

@@ -256,6 +256,9 @@ class _Changed(NamedTuple):
 
 
 UNCHANGED: Final = _Changed(0)
+SUMMARY: Final = "summary."
+"""Begins the id of a summary."""
+SUMMARY_VERSION: Final = 1
 ORDINAL_DIGITS: Final = 10
 """Of the number of a part; what is longer is none."""
 REACTED: Final = "reacted:"
@@ -385,10 +388,11 @@ def timeline(
     found.sort(key=itemgetter(0, 1))
     if summarised:
         summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
-        found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
+        found += [(row[6], f"{SUMMARY}{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
     entries = [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
     told, spoken = {one.id for one in entries}, {row[0] for row in said_rows}
     edited = {(one if one in spoken else f"{one}.1"): change.version for one, change in latest.items()}
+    edited |= {name: SUMMARY_VERSION for _, name, _ in found if name.startswith(SUMMARY)}
     return entries, {entry: version for entry, version in edited.items() if entry not in told}
 
 
@@ -486,7 +490,8 @@ def _summary(row: tuple[Any, ...]) -> Entry:
         "after": kept.tokens_after,
     }
     told = json.dumps(body, ensure_ascii=False)
-    return Entry(f"summary.{kept.upto}.{micros(kept.at)}", Author.SUMMARY, "", kept.until, told, version=1)
+    name = f"{SUMMARY}{kept.upto}.{micros(kept.at)}"
+    return Entry(name, Author.SUMMARY, "", kept.until, told, version=SUMMARY_VERSION)
 
 
 class HistoryStore(Base):

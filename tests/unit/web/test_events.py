@@ -139,6 +139,19 @@ async def test_where_much_was_said_between_two_looks_nothing_is_missing(tmp_path
     assert [entry["id"] for entry in room["entries"]] == [f"s{n}" for n in range(2 * NEWEST)]
 
 
+async def test_what_comes_in_further_back_such_as_a_summary_is_told_at_once_and_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        entries = stage.history.entries[stage.address(ROOM)] = [said(f"s{n}", f"word {n}", minute=n) for n in range(50)]
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            entries.insert(10, replace(said("summary", "what was said", minute=9), version=1))
+            for _ in range(2):
+                stage.notifier.notify(room_topic(stage.address(ROOM)))
+                _, room = await frame(answer)
+                assert ("summary" in {entry["id"] for entry in room["entries"]}) is (len(room["entries"]) > NEWEST)
+    assert stage.history.read == [PAGE, NEWEST, PAGE, NEWEST]
+
+
 async def test_now_and_then_the_whole_page_is_read(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
         async with client.get(EVENTS) as answer:
