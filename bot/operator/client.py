@@ -23,6 +23,8 @@ from runtime.http.errors import Refusal
 API_TIMEOUT: Final = timedelta(seconds=30)  # above the longest wait of the API, 25 s
 SLOW: Final = {"examine": timedelta(seconds=150)}
 """Operations that may take longer: the doctor has two minutes."""
+NO_WHOLE_REPLY: Final = (aiohttp.ClientError, TimeoutError, ValueError, RuntimeError)
+"""Errors of a request whose answer didn't come whole; RuntimeError where the session was closed meanwhile."""
 
 
 class Gone(BotError):
@@ -64,7 +66,7 @@ class Client(OperatorApi):
         try:
             async with self._session.request(method, url, json=fields, timeout=limit) as answer:
                 told = json.loads(await answer.read())
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        except NO_WHOLE_REPLY as error:
             raise Gone(f"The running process ({self._control.pid}) does not answer: {error or 'no reply'}.") from error
         if answer.status == 503:
             raise Gone(told.get("error", answer.reason))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from bot.node.invocation import as_called
 from bot.operator.views import View
+from bot.terminal.conversation import check_room
 from runtime.errors import ConfigError
 
 LINES_VERSION: Final = 1
@@ -118,10 +119,7 @@ def words_of(text: str | None, file: str | None) -> str:
 
 def wanted_of(agent: str, model: str, tools: Sequence[str], workspace: Path | None, room: str) -> Wanted:
     """Bounds as they were typed. Errors: ConfigError for what is no room's name, or a room that has begun without them."""
-    from adapters.web.rooms import ROOM_NAME
-
-    if room and not ROOM_NAME.fullmatch(room):
-        raise ConfigError(f"--room {room}: expected 6 to 32 lowercase letters and digits, such as talk01.")
+    check_room(room)
     made = Wanted(agent, model, tools, str(workspace.expanduser().absolute()) if workspace else "")
     if made.is_bounded and room:
         raise ConfigError(

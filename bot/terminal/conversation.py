@@ -10,8 +10,12 @@ from typing import Any, Final
 from bot.node.lock import Control
 from bot.operator.client import Client, connected
 from bot.operator.views import View
+from runtime.errors import ConfigError
+from runtime.text.glyphs import clip, visible
 
 PREFIX: Final = "cli"
+ROOM_SHOWN_CHARS: Final = 60
+NO_ROOM_NAME: Final = "expected 6 to 32 lowercase letters and digits, such as talk01."
 Watch = Callable[[str, Sequence[View]], None]
 """Told a run by its id, with all its events so far."""
 EVENT_LOOK_SECONDS: Final = 1
@@ -76,6 +80,14 @@ class Conversation:
         self.known.update((entry["id"], entry["version"]) for entry in view["entries"])
         self.known.update((question["id"], QUESTION) for question in view["approvals"])
         return [{**entry, "markdown": entry.get("markdown", entry.get("text", ""))} for entry in fresh]
+
+
+def check_room(room: str) -> None:
+    """Errors: ConfigError for what is no name of a room. None at all is a new one."""
+    from adapters.web.rooms import ROOM_NAME
+
+    if room and not ROOM_NAME.fullmatch(room):
+        raise ConfigError(f"--room {clip(visible(room), ROOM_SHOWN_CHARS)}: {NO_ROOM_NAME}")
 
 
 def new_room(prefix: str = PREFIX) -> str:

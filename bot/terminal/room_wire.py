@@ -13,7 +13,7 @@ import aiohttp
 
 from bot.node import login
 from bot.node.lock import Control
-from bot.operator.client import Client, Gone
+from bot.operator.client import NO_WHOLE_REPLY, Client, Gone
 from bot.operator.views import View
 from runtime.http.errors import Refusal
 
@@ -42,7 +42,7 @@ class RoomWire:
 
     async def upload(self, room: str, name: str, data: bytes) -> str:
         """Path of the file in the conversation. Errors: Gone, Refusal."""
-        form = aiohttp.FormData()
+        form = aiohttp.FormData(quote_fields=False)  # as browsers name files: a space stays one
         form.add_field("file", BytesIO(data), filename=name)
         return str((await self._post(f"/api/rooms/{room}/files", form=form))["path"])
 
@@ -78,7 +78,7 @@ class RoomWire:
                         name = line[7:].decode()
                     elif line.startswith(b"data: "):
                         yield name, json.loads(line[6:])
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        except NO_WHOLE_REPLY as error:
             raise self._gone(error) from error
 
     async def _post(self, path: str, fields: View | None = None, *, form: aiohttp.FormData | None = None) -> View:
@@ -91,7 +91,7 @@ class RoomWire:
         try:
             async with self._session.request(method, url, json=fields, data=form, timeout=WIRE_TIMEOUT) as answer:
                 told: Any = json.loads(await answer.read())
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        except NO_WHOLE_REPLY as error:
             raise self._gone(error) from error
         if answer.status == 503:
             raise Gone(told.get("error", answer.reason))

@@ -11,6 +11,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -61,9 +62,8 @@ class ApprovalsPane(Pane):
     def is_seen(self) -> bool:
         return True  # the number of questions is told on its tab
 
-    def enter(self) -> None:
-        super().enter()
-        self.query_one("#questions").focus()
+    def begins_with(self) -> Widget:
+        return self.query_one("#questions")
 
     async def read(self) -> None:
         pending, newest = await self.tui.link.ask(_read)

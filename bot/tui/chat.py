@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import ClassVar, Final
 
 from rich.console import RenderableType
@@ -17,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.events import Key
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
@@ -29,11 +31,15 @@ from bot.tui.texts import Live, entry_of, in_line, pending_of
 from runtime.errors import BotError
 
 ROOMS_SHOWN: Final = 100
-ENTRIES_SHOWN_MAX: Final = 1_000
-"""Messages that stand in the log at once, after older ones were asked for."""
+OLDER_SHOWN_MAX: Final = 1_000
+"""Older messages in the log beside the newest, from which on no more are asked for: each change lays out all of them."""
+OLDER_KEPT_MAX: Final = 1_500
+"""The same, of a conversation that goes on and on."""
+NO_MORE_OLDER: Final = "The newest {number:,} messages are shown. Those before them are on the page, and in: signalbox conversations export"
 NEW_ROOM: Final = "new"
 EMPTY: Final = "Nothing is said here yet. Write below; Enter sends."
 DELETED: Final = "This conversation isn't there any more. F5 begins a new one; another one is in the list."
+NOT_LISTED: Final = "This conversation left the list: somebody deleted or archived it. F5 begins a new one."
 STREAM_AGAIN_SECONDS: Final = 0.5
 LOOKS_APART_SECONDS: Final = 0.1
 """Between two readings of a room that changes."""
@@ -95,20 +101,33 @@ class Log(VerticalScroll):
     def on_mount(self) -> None:
         self.anchor()
 
+    def to_the_end(self) -> None:
+        """Stay at the end from now on: somebody who speaks reads there."""
+        self.anchor()
+        self.scroll_end(animate=False)
+
     async def draw(self, rows: Sequence[Row]) -> None:
         """Stays at the end, unless somebody went up to read."""
         wanted = {row.key for row in rows}
         gone = [self._drawn.pop(key)[1] for key in [key for key in self._drawn if key not in wanted]]
         await self.remove_children(gone)
-        for place, row in enumerate(rows):
-            known = self._drawn.get(row.key)
-            if known is None:
-                widget = Static(row.make(), markup=False, classes="entry")
-                self._drawn[row.key] = (row.shape, widget)
-                await self.mount(widget, before=place if place < len(self.children) else None)
-            elif known[0] != row.shape:
-                known[1].update(row.make())
-                self._drawn[row.key] = (row.shape, known[1])
+        for is_new, group in groupby(enumerate(rows), lambda one: one[1].key not in self._drawn):
+            if is_new:
+                await self._add([*group])
+                continue
+            for _, row in group:
+                shape, widget = self._drawn[row.key]
+                if shape != row.shape:
+                    widget.update(row.make())
+                    self._drawn[row.key] = (row.shape, widget)
+
+    async def _add(self, rows: Sequence[tuple[int, Row]]) -> None:
+        """Neighbours at once: the log is laid out once for all of them."""
+        place = rows[0][0]
+        made = {row.key: (row.shape, Static(row.make(), markup=False, classes="entry")) for _, row in rows}
+        self._drawn.update(made)
+        widgets = [widget for _, widget in made.values()]
+        await self.mount(*widgets, before=place if place < len(self.children) else None)
 
 
 class ChatPane(Pane):
@@ -131,7 +150,7 @@ class ChatPane(Pane):
         self._listed: object = None
         self._live = Live()
         self._listing = OptionList(id="rooms", markup=False)
-        self._is_gone = False
+        self._is_gone = self._was_listed = self._has_left = False
         self._sending = asyncio.Event()
         self._drawing = asyncio.Lock()
         self.is_busy = False
@@ -147,16 +166,21 @@ class ChatPane(Pane):
         super().on_mount()
         self._hear()
         self._send()
-        self.query_one(Composer).focus()
+        self.take_keys(self.begins_with())
 
-    def enter(self) -> None:
-        super().enter()
-        self.query_one(Composer).focus()
+    def begins_with(self) -> Widget:
+        return self.query_one(Composer)
 
     async def read(self) -> None:
         """The list of conversations; the open one is told by its stream."""
         self._rooms = await self.tui.link.ask(lambda wire: wire.operator.rooms(ROOMS_SHOWN))
         self._draw_rooms()
+        is_listed = self.room in {row["room"] for row in self._rooms}
+        if len(self._rooms) < ROOMS_SHOWN:
+            self._has_left = not is_listed and (self._was_listed or self._has_left)
+        self._was_listed = is_listed
+        if self._has_left:  # what is deleted is removed a minute later
+            await self._look(self.room)
 
     def _draw_rooms(self) -> None:
         rows = [(row["room"], _room_line(row, is_open=row["room"] == self.room)) for row in self._rooms]
@@ -209,7 +233,7 @@ class ChatPane(Pane):
         ids, first = {entry["id"] for entry in page}, page[0]["at"] if page else ""
         self._is_gone = not page and bool(self.entries or self._is_gone)
         before = [one for one in [*self._older, *self.entries] if one["id"] not in ids and one["at"] < first]
-        self._older, self.entries, self.is_busy = before[-ENTRIES_SHOWN_MAX:], page, view["busy"]
+        self._older, self.entries, self.is_busy = before[-OLDER_KEPT_MAX:], page, view["busy"]
         if not self.is_busy:
             self._live.clear()
         await self._draw()
@@ -232,6 +256,8 @@ class ChatPane(Pane):
         if not rows:
             words = DELETED if self._is_gone else EMPTY
             rows = [Row("empty", words, partial(Text, words))]
+        elif self._has_left:
+            rows.append(Row("left", NOT_LISTED, partial(Text, NOT_LISTED)))
         return rows
 
     # --------------------------------------------------------------------------------------------------------- saying
@@ -239,6 +265,7 @@ class ChatPane(Pane):
     def on_composer_sent(self, event: Composer.Sent) -> None:
         self._unsent.append(Unsent(self.room, event.text, new_message()))
         self._sending.set()
+        self.query_one(Log).to_the_end()
 
     @work(exclusive=True, group="send")
     async def _send(self) -> None:
@@ -276,7 +303,7 @@ class ChatPane(Pane):
         self._open(new_room())
 
     def action_rooms(self) -> None:
-        self.query_one("#rooms").focus()
+        self.take_keys(self._listing)
 
     @work(group="act")
     async def action_stop(self) -> None:
@@ -289,6 +316,9 @@ class ChatPane(Pane):
         first = next(iter([*self._older, *self.entries]), None)
         if first is None:
             return
+        if len(self._older) >= OLDER_SHOWN_MAX:
+            self.tui.tell(NO_MORE_OLDER.format(number=len(self._older) + len(self.entries)))
+            return
         view = await self.asked(lambda wire: wire.timeline(self.room, first["at"]))
         if view is None:
             return
@@ -297,17 +327,17 @@ class ChatPane(Pane):
         if not more:
             self.tui.tell("This is the first message.")
             return
-        self._older = [*more, *self._older][:ENTRIES_SHOWN_MAX]
+        self._older = [*more, *self._older]
         await self._draw()
         self.query_one(Log).scroll_home(animate=False)
 
     def _open(self, room: str) -> None:
         self.room, self.entries, self._older = room, [], []
-        self._is_gone = False
+        self._is_gone = self._was_listed = self._has_left = False
         self._live.clear()
         self._draw_rooms()
         self._hear()
-        self.query_one(Composer).focus()
+        self.take_keys(self.begins_with())
         self.woken.set()
 
 

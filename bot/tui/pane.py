@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar, cast
 from textual import work
 from textual.containers import Vertical
 from textual.css.query import NoMatches
-from textual.widget import MountError
+from textual.widget import MountError, Widget
 
 from bot.operator.client import Gone
 from bot.terminal.room_wire import RoomWire
@@ -49,8 +49,17 @@ class Pane(Vertical):
         raise NotImplementedError
 
     def enter(self) -> None:
-        """The pane comes into view."""
+        """The pane comes into view, and has the keys from the next one on."""
         self.woken.set()
+        self.take_keys(self.begins_with())
+
+    def begins_with(self) -> Widget:
+        """The widget that has the keys as the pane comes into view."""
+        raise NotImplementedError
+
+    def take_keys(self, widget: Widget) -> None:
+        """Give it the keys at once: `focus()` does so after those that wait already, which would go elsewhere."""
+        self.screen.set_focus(widget)
 
     @work(exclusive=True, group="look")
     async def _looking(self) -> None:

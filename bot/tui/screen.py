@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Footer, Static
 
@@ -85,12 +89,20 @@ class SignalboxTui(App[None]):
         yield Static(id="told", markup=False)
         yield Footer()
 
+    async def until_left(self) -> int:
+        """Show it until its user leaves, or a signal ends it; the exit code. The terminal is left as it was."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+        await self.run_async()
+        return self.return_code or 0
+
     def on_mount(self) -> None:
         self._draw_head()
         self._keep_link()
 
-    def on_resize(self) -> None:
-        self.set_class(self.size.width < NARROW_COLUMNS, "narrow")
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < NARROW_COLUMNS, "narrow")  # its own size is the one before
 
     @property
     def seen(self) -> Pane:

@@ -11,6 +11,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from bot.operator.views import View
@@ -48,9 +49,8 @@ class TablePane(Pane):
             table.add_column(head, key=key)
         super().on_mount()
 
-    def enter(self) -> None:
-        super().enter()
-        self.query_one(DataTable).focus()
+    def begins_with(self) -> Widget:
+        return self.query_one(DataTable)
 
     async def rows(self) -> Sequence[View]:
         raise NotImplementedError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
@@ -35,6 +37,20 @@ class ConnectionStatus:
 
 
 CONNECTED: Final = ConnectionStatus(Connection.CONNECTED)
+
+
+IN_TIME: Final[ContextVar[Callable[[], bool]]] = ContextVar("in_time", default=lambda: True)
+"""Tells whoever shows a part whether it may still leave.
+
+A process may stand still between its decision to send and the send, while a connection is made say, for longer than its
+lease: others may have looked for the part meanwhile, and sent it.
+"""
+TOO_LATE: Final = "this process stood still before it could send"
+
+
+def leaves_in_time() -> bool:
+    """True if what shows a part may leave now; an adapter asks as late as it can, and sends nothing (Retryable) otherwise."""
+    return IN_TIME.get()()
 
 
 class ChannelAdapter(Protocol):

@@ -18,6 +18,8 @@ from typing import Final
 import structlog
 
 from runtime.contract import (
+    IN_TIME,
+    TOO_LATE,
     Address,
     Attempt,
     ChannelAdapter,
@@ -160,6 +162,7 @@ class PartSender:
         if not self._context.lease_is_fresh():  # frozen since the marker: others may have looked for it, and sent it
             await self._late(duty, open_, known, unstored)
             return
+        IN_TIME.set(self._context.lease_is_fresh)
         under = under_of(open_, known.ordinal)
         part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
         try:
@@ -183,7 +186,7 @@ class PartSender:
         """Our lease may be over, so nothing is sent. If the duty is ours still, it is tried again."""
         if unstored:
             raise DutyLost
-        await self._again(duty, open_, known, "this process stood still before it could send")
+        await self._again(duty, open_, known, TOO_LATE)
 
     async def _failed(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Exception) -> None:
         """Record an attempt that did not show it, or perhaps did."""

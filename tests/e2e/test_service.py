@@ -36,8 +36,12 @@ class Machine:
         return subprocess.Popen(command, cwd=self.folder, env=variables, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
     def call(self, *words: str) -> tuple[int, str]:
-        process = self.begin(*words)
-        out, _ = process.communicate(timeout=120)
+        with self.begin(*words) as process:
+            try:
+                out, _ = process.communicate(timeout=120)
+            except BaseException:
+                process.kill()  # also where the test's own time is up: it would go on without anybody
+                raise
         return process.returncode, out
 
     def status(self) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -21,11 +21,17 @@ def add_to(cli: typer.Typer) -> None:
     cli.command()(acp)
 
 
-def acp(context: typer.Context, config: ConfigFile = None) -> None:
+def acp(
+    context: typer.Context,
+    skip_mcp: Annotated[
+        bool, typer.Option("--skip-mcp", help="Begin sessions without the MCP servers that the editor hands over.")
+    ] = False,
+    config: ConfigFile = None,
+) -> None:
     """Be an agent for an editor that speaks the Agent Client Protocol, such as Zed: it starts this itself."""
     settings = settings_of(context, config)
     try:
         from bot.doors.acp.stdio import serve_editor
     except ModuleNotFoundError as error:
         raise ConfigError(ACP_NOT_INSTALLED.format(name=error.name)) from error
-    asyncio.run(serve_editor(settings, own_process))
+    asyncio.run(serve_editor(settings, own_process, skips_servers=skip_mcp))

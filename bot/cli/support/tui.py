@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from bot.terminal.conversation import check_room
 from bot.terminal.options import ConfigFile, reachable, run, settings_of
 from runtime.errors import BotError, ConfigError
 
@@ -15,6 +16,10 @@ TUI_NOT_INSTALLED: Final = (
     'Install it: pip install "signalbox-bot[tui]". Without it: signalbox chat'
 )
 NO_TERMINAL: Final = "There's no terminal to draw on. For programs: signalbox ask, and signalbox approvals list --json"
+
+DUMB_TERMINAL: Final = "This terminal can't draw a screen (TERM is {kind}). Without one: signalbox chat"
+CANNOT_DRAW: Final = ("", "dumb", "unknown")
+"""Values of TERM."""
 
 LIGHT_BACKGROUNDS: Final = ("7", "15")
 """Of the variable COLORFGBG, by which some terminals tell theirs; they keep their own colours either way."""
@@ -33,13 +38,16 @@ def tui(
     from bot.settings.settings import environment
 
     settings = settings_of(context, config)
+    check_room(room)
     try:
         from bot.tui.screen import SignalboxTui
     except ModuleNotFoundError as error:
         raise ConfigError(TUI_NOT_INSTALLED.format(name=error.name)) from error
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError(NO_TERMINAL)
+    if (kind := environment().get("TERM", "")) in CANNOT_DRAW:
+        raise ConfigError(DUMB_TERMINAL.format(kind=kind or "unset"))
     if run(reachable(settings)) is None:
         raise BotError(f"No Signalbox is running with data_dir {settings.data_dir}. Start it: signalbox run")
     background = environment().get("COLORFGBG", "").rpartition(";")[2]
-    SignalboxTui(settings, room, is_light=background in LIGHT_BACKGROUNDS).run()
+    raise typer.Exit(run(SignalboxTui(settings, room, is_light=background in LIGHT_BACKGROUNDS).until_left()))

@@ -20,6 +20,8 @@ from bot.operator.client import Gone
 from bot.operator.views import View
 from bot.terminal.room_wire import RoomWire, wired
 from runtime.http.errors import Refusal
+from runtime.text.retold import retold
+from runtime.text.words import marked, say
 
 StopReason = Literal["end_turn", "cancelled"]
 
@@ -34,9 +36,11 @@ ALLOW_KINDS: Final[Mapping[str, Literal["allow_once", "allow_always", "reject_on
     ALWAYS_CHOICE: "allow_always",
     "deny": "reject_once",
 }
-STAYS_OPEN: Final = "\n\nThis question stays open: {question} Answer it on the page, or with `signalbox approvals`. The work goes on then."
+STAYS_OPEN: Final = marked(
+    "This question stays open: {question} Answer it on the page, or with `signalbox approvals`. The work goes on then."
+)
 ATTACHED: Final = "[attached: {path}]"
-ANSWER_NEXT: Final = "\n\n{question}\n\nYour next message is the answer."
+ANSWER_NEXT: Final = marked("Your next message is the answer.")
 
 
 class Prompt:
@@ -204,7 +208,7 @@ class Prompt:
         options = options_of(question)
         if not options:
             self.asks = question["id"]
-            await self._tell(helpers.update_agent_message_text(ANSWER_NEXT.format(question=question["words"])))
+            await self._tell(helpers.update_agent_message_text(f"\n\n{question['words']}\n\n{say(ANSWER_NEXT)}"))
         else:
             picked = await self._permission(question, options)
             try:
@@ -217,7 +221,9 @@ class Prompt:
             if self.is_cancelled:
                 return
             self._left_open = True
-            await self._tell(helpers.update_agent_message_text(STAYS_OPEN.format(question=question["question"])))
+            await self._tell(
+                helpers.update_agent_message_text(f"\n\n{say(STAYS_OPEN, question=retold(question['question']))}")
+            )
         self._before.add(question["id"])
         self._asking.pop(question["id"], None)
         self._look_again()

@@ -13,11 +13,12 @@ from bot.node.lock import AlreadyRunning, Control, control_of
 from bot.settings.settings import Settings
 from bot.terminal.options import reachable
 from runtime.errors import BotError
+from runtime.text.words import marked
 
 BACK_WITHIN: Final = timedelta(seconds=60)
 """Time in which one that ran and doesn't answer is waited for: somebody starts it anew, and needs its data folder."""
 SERVING_LOOK: Final = timedelta(milliseconds=200)
-SIGNALBOX_GONE: Final = (
+SIGNALBOX_GONE: Final = marked(
     "Signalbox doesn't answer any more. Start it again: signalbox run. What you said is kept, and the answer will be in this "
     "session."
 )

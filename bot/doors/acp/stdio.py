@@ -18,6 +18,7 @@ from bot.doors.acp.serving import Begin, serving_here
 from bot.doors.acp.sessions import Sessions
 from bot.settings.settings import Settings
 from runtime.errors import ConfigError
+from runtime.text.words import LANGUAGES, Languages
 
 log = structlog.get_logger("acp")
 
@@ -95,11 +96,20 @@ class StdioTransport:
 
 
 async def spoken_over(
-    settings: Settings, begin: Begin, reading: asyncio.StreamReader, writing: asyncio.StreamWriter
+    settings: Settings,
+    begin: Begin,
+    reading: asyncio.StreamReader,
+    writing: asyncio.StreamWriter,
+    *,
+    skips_servers: bool = False,
 ) -> None:
-    """Serve an editor until it leaves."""
+    """Serve an editor until it leaves. What is said to its user has the language of the settings.
+
+    `skips_servers`: sessions begin without the MCP servers that it hands over, which are refused otherwise.
+    """
+    LANGUAGES.set(Languages(settings.language))
     async with serving_here(settings, begin) as serving:
-        agent = EditorAgent(serving, Sessions(settings.data_dir))
+        agent = EditorAgent(serving, Sessions(settings.data_dir), skips_servers=skips_servers)
         connection = AgentSideConnection(
             agent, StdioTransport(reading, writing), listening=False, use_unstable_protocol=True
         )
@@ -119,7 +129,7 @@ def expect_pipes(reading: int, writing: int) -> None:
             raise ConfigError(NO_PIPE.format(stream=stream))
 
 
-async def serve_editor(settings: Settings, begin: Begin) -> None:
+async def serve_editor(settings: Settings, begin: Begin, *, skips_servers: bool = False) -> None:
     """The same on standard input and output. Whatever else would print there goes to standard error from now on.
 
     Errors: ConfigError.
@@ -131,4 +141,5 @@ async def serve_editor(settings: Settings, begin: Begin) -> None:
         reading = asyncio.StreamReader(limit=STDIN_CHUNK_BYTES)
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reading), sys.stdin)
         way, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, out)
-        await spoken_over(settings, begin, reading, asyncio.StreamWriter(way, protocol, None, loop))
+        says = asyncio.StreamWriter(way, protocol, None, loop)
+        await spoken_over(settings, begin, reading, says, skips_servers=skips_servers)

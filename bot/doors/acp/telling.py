@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from acp import helpers, schema
 
 from bot.operator.views import View
+from runtime.contract import PlanStep, StepMark
+from runtime.domain.agents.tasks import steps_in
+from runtime.text.retold import retold
 
 Update = Any
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
@@ -24,6 +27,11 @@ TOOL_KINDS: Final[tuple[tuple[str, ToolKind], ...]] = (
     ("shell", "execute"),
     ("run", "execute"),
 )
+PLAN_STATES: Final[Mapping[StepMark, Literal["pending", "in_progress", "completed"]]] = {
+    StepMark.TODO: "pending",
+    StepMark.DOING: "in_progress",
+    StepMark.DONE: "completed",
+}
 CHOOSING_COMMANDS: Final = ("/agent ", "/model ")
 GROWN_MAX_CHARS: Final = 49_000
 """Of a text that is told while it grows; of a longer one only the end is known meanwhile, and the rest comes with the answer."""
@@ -55,6 +63,9 @@ class Telling:
     def answer(self, entry: View) -> Iterator[Update]:
         """The part of an entry of the agent that is new."""
         text = text_of(entry)
+        if steps := steps_in(text):  # it stands between pieces of the answer, and is none
+            yield plan_of(steps)
+            return
         rest = self._rest(text)
         if rest:
             yield self._said(rest)
@@ -68,7 +79,7 @@ class Telling:
         content: list[Any] | None = (
             [helpers.tool_content(helpers.text_block(approval["shown"]))] if approval["shown"] else None
         )
-        title = f"{approval['tool']}: {approval['words']}" if approval["tool"] else approval["question"]
+        title = f"{approval['tool']}: {approval['words']}" if approval["tool"] else retold(approval["question"])
         told = {"kind": kind_of(approval["tool"]), "status": "pending", "raw_input": _parsed(approval["arguments"])}
         call = schema.ToolCallUpdate(tool_call_id=approval["id"], title=title, content=content, **told)
         return helpers.start_tool_call(approval["id"], title, content=content, **told), call
@@ -140,7 +151,15 @@ def replayed(entries: list[View]) -> Iterator[Update]:
         is_command = not is_ours and text.startswith(CHOOSING_COMMANDS)
         if not text or entry.get("kind") == "approval" or is_command or is_answer:
             continue
-        yield helpers.update_agent_message_text(text) if is_ours else helpers.update_user_message_text(text)
+        if is_ours and (steps := steps_in(text)):
+            yield plan_of(steps)
+        else:
+            yield helpers.update_agent_message_text(text) if is_ours else helpers.update_user_message_text(text)
+
+
+def plan_of(steps: Sequence[PlanStep]) -> Update:
+    """A checklist as the editor's plan, which takes the place of the one before."""
+    return helpers.update_plan(helpers.plan_entry(step.text, status=PLAN_STATES[step.mark]) for step in steps)
 
 
 def text_of(entry: View) -> str:

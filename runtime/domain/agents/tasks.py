@@ -131,6 +131,10 @@ def plain(text: str) -> str:
 
 
 MARKS: Final[Mapping[StepMark, str]] = {StepMark.TODO: "☐", StepMark.DOING: "▶", StepMark.DONE: "☑"}
+CHECKLIST_HEAD: Final = "**Plan** · "
+"""In every language."""
+STEP_END: Final = "  \n"
+"""A line's end that Markdown keeps."""
 
 
 def checklist(steps: Sequence[PlanStep]) -> str:
@@ -141,4 +145,20 @@ def checklist(steps: Sequence[PlanStep]) -> str:
     """
     done = sum(step.mark is StepMark.DONE for step in steps)
     lines = [f"{MARKS[step.mark]} {plain(clip(step.text, STEP_TEXT_MAX_CHARS))}" for step in steps]
-    return "\n\n".join([f"**Plan** · {done} of {len(steps)} done", "  \n".join(lines)])
+    head = say("**Plan** · {done} of {number} done", done=done, number=len(steps))
+    return "\n\n".join([head, STEP_END.join(lines)])
+
+
+def steps_in(text: str) -> list[PlanStep]:
+    """Steps of a text that is a checklist and nothing else; none of any other text.
+
+    >>> steps_in(checklist([PlanStep("Read", StepMark.DONE), PlanStep("Write")]))[0]
+    PlanStep(text='Read', mark=<StepMark.DONE: 'done'>)
+    >>> steps_in("**Plan** · a long one")
+    []
+    """
+    head, _, told = text.partition("\n\n")
+    signs, lines = {sign: mark for mark, sign in MARKS.items()}, told.split(STEP_END)
+    are_steps = all(line[:1] in signs and line[1:2] == " " and "\n" not in line for line in lines)
+    is_one = head.startswith(CHECKLIST_HEAD) and are_steps
+    return [PlanStep(line[2:], signs[line[0]]) for line in lines] if is_one else []

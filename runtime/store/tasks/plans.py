@@ -14,6 +14,7 @@ from runtime.store.common import ADD_DELIVERY, delivery_row, put
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import deliveries, plans
 from runtime.store.sql.driver import Op, micros
+from runtime.text.words import said_at
 
 PUT_PLAN = put(plans)
 PLAN = select(plans.c.steps, plans.c.delivery_id).where(plans.c.run_id == bindparam("run")).with_for_update()
@@ -29,9 +30,9 @@ def set_plan(steps: Sequence[PlanStep], by: TaskActor, now: datetime, new_id: Ne
         return False
     origin, first = f"plan:{by.run_id}", DeliveryId(rows[0][1]) if rows else None
     [(ordinal,)] = yield NEXT_ORDINAL, {"origin": origin}
-    new = NewDelivery(
-        DeliveryId(new_id()), origin, int(ordinal), Kind.REPORT, by.room, Content(checklist(steps)), edits=first
-    )
+    with said_at(by.room):
+        text = Content(checklist(steps))
+    new = NewDelivery(DeliveryId(new_id()), origin, int(ordinal), Kind.REPORT, by.room, text, edits=first)
     yield ADD_DELIVERY, delivery_row(new, now)
     yield PUT_PLAN, {"run_id": by.run_id, "steps": told, "delivery_id": first or new.id, "changed_at": micros(now)}
     return True

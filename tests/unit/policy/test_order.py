@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import Effect, Role
+from runtime.policy.explanation import explained
 from runtime.policy.grants import GrantId
 from runtime.policy.limits import Limit
 from runtime.policy.modes import READ_ONLY_REASON, Mode
-from runtime.policy.rules import DENYING, Ask, By, Facts, Policy, Rule, Ruled, Ruling, matches, rule
-from runtime.policy.terms import Changes
+from runtime.policy.rules import DENYING, OWNERS_SAY, Ask, By, Facts, Policy, Rule, Ruled, Ruling, matches, rule
+from runtime.policy.terms import Changes, Terms
 from tests.unit.policy.test_rules import ASK, asks, rules
 
 LIMIT = Limit(2, "hour")
@@ -133,6 +134,21 @@ def test_the_stages_come_in_their_order(
 ) -> None:
     ruled = rule(Policy(given_rules), call, known)
     assert (ruled.result, ruled.by, ruled.name) == (result, by, name)
+
+
+@pytest.mark.parametrize("known", [Facts(), Facts(grant=GRANT, trusted="Ada"), Facts(mode=Mode.TRUSTED, trusted="Ada")])
+@pytest.mark.parametrize("given_rules", [[], [Rule(Ruling.ALLOW, tainted=True)], [ASKS]])
+def test_what_is_an_owners_to_say_asks_one_whatever_else_would_answer(given_rules: list[Rule], known: Facts) -> None:
+    policy, call = Policy(given_rules, Terms(approvers=("Ann",))), replace(WRITE, tool=next(iter(OWNERS_SAY)))
+    assert rule(policy, call, known).result is Ruling.ASK
+    terms = policy.terms(call)
+    assert (terms.approvers, terms.approvers_before, terms.grants) == (("owner",), (("Ann",),), False)
+    assert rule(Policy([Rule(Ruling.DENY), *given_rules]), call, known).result is Ruling.DENY
+
+
+def test_why_an_owner_is_asked_is_told() -> None:
+    told = explained(Policy([Rule(Ruling.ALLOW)]), replace(WRITE, tool=next(iter(OWNERS_SAY))))
+    assert (told.ruling, told.why) == (Ruling.ASK, "Each call of it is an owner's to say, whatever the rules allow.")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,16 @@ from acp import (
     text_block,
 )
 from acp.client.connection import ClientSideConnection
-from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+from acp.schema import (
+    AllowedOutcome,
+    ClientCapabilities,
+    DeniedOutcome,
+    EnvVariable,
+    FileSystemCapabilities,
+    McpServerStdio,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+)
 
 from bot.doors.acp.stdio import LINE_MAX_BYTES, expect_pipes, spoken_over
 from bot.node.lock import Control
@@ -40,6 +49,9 @@ from tests.unit.bot.notebook import ADA, Running, running
 CHANGE: Final = Call("c", "change", '{"at": 1}')
 NEVER: Final = "never"
 CLOSED: Final = "closed"
+SERVERS: Final[list[Any]] = [
+    McpServerStdio(name="notes", command="notes-server", args=[], env=[EnvVariable(name="A", value="b")])
+]
 
 
 class Editor:
@@ -50,6 +62,7 @@ class Editor:
         self.asked: list[dict[str, Any]] = []
         self.picks = "allow_once"
         self.news = asyncio.Event()
+        self.files: dict[str, str] = {}
 
     def on_connect(self, conn: Any) -> None:
         """Nothing is asked of it."""
@@ -69,6 +82,13 @@ class Editor:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         picked = next(one for one in reversed(options) if one.kind == self.picks)
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=picked.option_id))
+
+    async def read_text_file(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **more: Any
+    ) -> ReadTextFileResponse:
+        if path not in self.files:
+            raise RequestError(-32002, "there is no such file")
+        return ReadTextFileResponse(content=self.files[path])
 
     def said(self, kind: str = "agent_message_chunk") -> str:
         return "".join(one["content"]["text"] for one in self.updates if one["session_update"] == kind)
@@ -107,7 +127,7 @@ async def none_begun(_settings: Settings) -> AsyncIterator[Control]:
 
 
 @asynccontextmanager
-async def editing(folder: Path, *answers: Answer, **given: Any) -> AsyncIterator[At]:
+async def editing(folder: Path, *answers: Answer, skips_servers: bool = False, **given: Any) -> AsyncIterator[At]:
     tool = fake_tool("change", Effect.WRITE)
     async with (
         running(folder / "data", answers, tools={"change": tool}, **given) as at_work,
@@ -116,7 +136,8 @@ async def editing(folder: Path, *answers: Answer, **given: Any) -> AsyncIterator
         ours, theirs = socket.socketpair()
         reading, writing = await asyncio.open_connection(sock=ours, limit=1 << 16)
         told, says = await asyncio.open_connection(sock=theirs, limit=1 << 26)
-        group.create_task(spoken_over(at_work.app.base.settings, none_begun, reading, writing))
+        settings = at_work.app.base.settings
+        group.create_task(spoken_over(settings, none_begun, reading, writing, skips_servers=skips_servers))
         editor = Editor()
         way = connect_to_agent(cast("Client", editor), says, told, use_unstable_protocol=True)
         try:
@@ -215,6 +236,62 @@ async def test_files_come_along(tmp_path: Path) -> None:
     assert [file.name for file in first.files] == ["notes.md", "image.png"]
     assert "[plan](file:///work/plan.md)" in first.body
     assert [(file.name, file.size) for file in long.files] == [("prompt.txt", 10_000_000)]
+
+
+async def test_linked_files_come_as_they_stand_in_the_editor(tmp_path: Path) -> None:
+    async with editing(tmp_path, "Seen.", "Seen again.") as at:
+        at.editor.files["/work/my plan.md"] = "not saved yet"
+        plan = resource_link_block("plan", "file:///work/my%20plan.md")
+        gone, page = (
+            resource_link_block("gone", "file:///work/gone"),
+            resource_link_block("page", "https://a.example/b"),
+        )
+        session = await at.session()
+        await at.prompt(session, "look", plan)  # it hasn't said that it reads any
+        reads = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True))
+        await at.way.initialize(protocol_version=1, client_capabilities=reads)
+        await at.prompt(session, "look", plan, gone, page)
+        view = (await at.at_work.app.store.history.view(_address(at, session))).entries
+    before, then = (entry for entry in view if entry.author == "person")
+    assert ([file.name for file in before.files], before.body) == ([], "look\n[plan](file:///work/my%20plan.md)")
+    assert [(file.name, file.size) for file in then.files] == [("my plan.md", 13)]
+    assert (
+        then.body
+        == "look\n[attached: file:///work/my%20plan.md]\n[gone](file:///work/gone)\n[page](https://a.example/b)"
+    )
+
+
+async def test_servers_folders_and_forks_of_an_editor_are_refused_in_the_language_of_the_settings(
+    tmp_path: Path,
+) -> None:
+    async with editing(tmp_path, language="de") as at:
+        told = await at.way.initialize(protocol_version=1)
+        session = await at.session()
+        folders = ["/elsewhere"]
+        for wrong, words in (
+            (at.way.new_session(cwd="/work", mcp_servers=SERVERS), r"\(notes\).*--skip-mcp"),
+            (at.way.load_session(cwd="/work", session_id=session, mcp_servers=SERVERS), "MCP-Server"),
+            (at.way.resume_session(cwd="/work", session_id=session, mcp_servers=SERVERS), "MCP-Server"),
+            (at.way.new_session(cwd="/work", mcp_servers=[], additional_directories=folders), "Dateien"),
+            (at.way.fork_session(cwd="/work", session_id=session), "session/new"),
+            (at.prompt(session), "nichts"),
+        ):
+            with pytest.raises(RequestError, match=words):
+                await wrong
+        [listed] = (await at.way.list_sessions(cwd="/work")).sessions
+    able = told.agent_capabilities
+    assert able is not None
+    assert (
+        able.mcp_capabilities and able.mcp_capabilities.http,
+        able.session_capabilities and able.session_capabilities.fork,
+    ) == (False, None)
+    assert listed.session_id == session, "what was refused began none"
+
+
+async def test_sessions_begin_without_the_editors_servers_where_that_was_said(tmp_path: Path) -> None:
+    async with editing(tmp_path, "Hello.", skips_servers=True) as at:
+        session = (await at.way.new_session(cwd="/work", mcp_servers=SERVERS)).session_id
+        assert await at.prompt(session, "hi") == "end_turn"
 
 
 async def test_sessions_are_listed_loaded_and_have_modes(tmp_path: Path) -> None:

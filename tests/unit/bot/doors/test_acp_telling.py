@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.doors.acp.telling import Telling
+from bot.doors.acp.telling import Telling, replayed
+from runtime.contract import PlanStep, StepMark
+from runtime.domain.agents.tasks import checklist, steps_in
+from runtime.text.words import LANGUAGES, Languages
 
 
 def told(*events: dict[str, Any], answer: str = "") -> str:
@@ -45,3 +48,27 @@ def test_a_call_that_was_heard_to_begin_alone_ends_with_the_prompt() -> None:
     assert [(one.kind, one.status) for one in begun] == [("read", "in_progress")]
     assert [(one.tool_call_id, one.status) for one in over] == [(begun[0].tool_call_id, "completed")]
     assert list(telling.over()) == []
+
+
+STEPS = [PlanStep("Read **it**", StepMark.DONE), PlanStep("Write", StepMark.DOING), PlanStep("Tell Ada")]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_checklist_is_a_plan_and_no_part_of_the_answer(language: str) -> None:
+    LANGUAGES.set(Languages(language))
+    entry = {"author": "agent", "markdown": checklist(STEPS)}
+    telling = Telling("call")
+    updates = [*telling.progress(speaking("I look.")), *telling.answer(entry), *telling.answer({"markdown": "I look."})]
+    assert [one.session_update for one in updates] == ["agent_message_chunk", "plan"]
+    assert [(one.content, one.status) for one in updates[1].entries] == [
+        *(("Read it", "completed"), ("Write", "in_progress"), ("Tell Ada", "pending"))
+    ]
+    assert [one.session_update for one in replayed([entry])] == ["plan"]
+
+
+@pytest.mark.parametrize(
+    "text", ["**Plan** · 1 of 2 done", "**Plan** · x\n\n☐ Read  \nand more", "☐ Read", "**Plan** · x\n\n☐ Read\n\nSo."]
+)
+def test_words_about_a_plan_are_an_answer(text: str) -> None:
+    assert steps_in(text) == []
+    assert told(answer=text) == text
