@@ -26,9 +26,7 @@ run: $(VENV)/.run  ## set up what is missing and start Signalbox (ARGS="--config
 	@exec $(BIN)/signalbox run $(ARGS)
 
 test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
-	@sh tests/setup_chromium.sh
-	@sh tests/setup_pgbouncer.sh
-	@sh tests/setup_dovecot.sh
+	@sh tests/setup.sh chromium pgbouncer dovecot
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
 
@@ -55,8 +53,7 @@ cuts: $(VENV)/.dev .venv-synapse/.done  ## the tests that take long: fifty cut s
 	@exec $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m soak $(ARGS)
 
 lab: $(VENV)/.dev  ## faults that processes live through (FULL=1 MINUTES=60 AGAIN=1 SEED=7 SHARE=1 ARGS="--only plant")
-	@sh tests/setup_faketime.sh
-	@sh tests/setup_pgbouncer.sh
+	@sh tests/setup.sh faketime pgbouncer
 	@$(BIN)/python -m tests.lab $(if $(FULL),--full) --minutes $(or $(MINUTES),$(if $(FULL),0,13)) $(if $(AGAIN),--again) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS); plan=$$?; \
 	$(if $(FULL)$(ARGS),exit $$plan,LAB_SHARE=$(or $(SHARE),0.1) $(BIN)/python -m pytest -v --durations=20 -n 3 \

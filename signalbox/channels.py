@@ -6,6 +6,7 @@ from runtime.contract import (
     COMMANDS,
     CONNECTED,
     FORM_CHOICES,
+    TOO_LATE,
     TOO_LONG,
     UNREAD,
     AccountSecret,
@@ -59,6 +60,7 @@ from runtime.contract import (
     Wire,
     Workspaces,
     filled,
+    leaves_in_time,
 )
 from runtime.contract import Whole as WholeCall
 from runtime.errors import ChannelError, ConfigError, Rejected, Retryable, Scope, StoreError, Uncertain
@@ -71,6 +73,7 @@ __all__ = [
     "COMMANDS",
     "CONNECTED",
     "FORM_CHOICES",
+    "TOO_LATE",
     "TOO_LONG",
     "UNREAD",
     "Account",
@@ -143,6 +146,7 @@ __all__ = [
     "Workspaces",
     "filled",
     "is_http_address",
+    "leaves_in_time",
     "of_form",
     "said_at",
     "say",

@@ -137,9 +137,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = in_turns(items)
 
 
+def _uncached_loggers() -> None:
+    """A logger that is used while a test has set how lines are logged would stay as it is then for all tests behind it."""
+    if structlog := sys.modules.get("structlog"):
+        configure = structlog.configure
+
+        def uncached(**given: Any) -> None:
+            configure(**given | {"cache_logger_on_first_use": False})
+
+        structlog.configure = uncached  # type: ignore[attr-defined]
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was loaded by now stays: no collection of garbage in the tests has to walk through it again. A third of it is
     garbage, which stays too: to find that takes a second of each process."""
+    _uncached_loggers()
     gc.freeze()
     gc.enable()
 
@@ -156,7 +168,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     LANGUAGES.set(ALL_ENGLISH)  # a test before it may have spoken German in the context of all
     outcome = yield
     end_connections()
+    _forget_settings()
     return outcome
+
+
+def _forget_settings() -> None:
+    """Whatever the test set for its whole process: how lines are logged, and which channels of packages are known."""
+    if (structlog := sys.modules.get("structlog")) and structlog.is_configured():
+        structlog.reset_defaults()
+    if channels := sys.modules.get("bot.plugins.channels"):
+        channels._known.clear()
+        channels._known.update(channels.BUILT_IN)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -190,7 +212,7 @@ async def browser() -> AsyncIterator[Browser]:
 
     program = executable()
     if program is None:
-        not_here("no Chromium on this machine (tests/setup_chromium.sh installs one)")
+        not_here("no Chromium on this machine (tests/setup.sh chromium installs one)")
     assert program is not None
     async with chromium(program) as browser:
         yield browser

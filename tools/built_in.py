@@ -23,6 +23,7 @@ from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.kit.rooms import AS_STORED
 from tools.knowledge import knowledge_tools
 from tools.peers.asking import AskedPeers, peer_tools
+from tools.pictures.speaking import SPOKEN_BY_NOBODY
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
@@ -32,6 +33,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.proposing import propose_tool
 from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
 from tools.wasm.runner import WasmTerms
@@ -43,9 +45,12 @@ from tools.web.sending import request_tool
 from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runtime.contract import Changing, Figures, Posting, Space, TaskBoard, Timetable, Tool
     from runtime.contract.agents.peers import PeerTasks
     from runtime.contract.agents.processes import ProcessBook
+    from runtime.contract.agents.skills import Proposals
     from runtime.contract.agents.watches import Watches
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
@@ -65,12 +70,6 @@ def built_in_tools() -> dict[str, Tool]:
     web, chart = (
         (http_tool(egress), request_tool(egress), search_tool(egress, [])),
         chart_tool(cast("ChartRenderer", None)),
-    )
-    posting = posting_tools(cast("Posting", None), rooms=AS_STORED, named=str)
-    posting += changing_tools(cast("Changing", None))
-    known = (
-        remembering_tools(cast("MemoryBook", None), cast("StateBook", None)),
-        knowledge_tools(cast("KnowledgeBook", None)),
     )
     reports = report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))
     tasks, planned = task_tools(cast("TaskBoard", None)), schedule_tools(cast("Timetable", None))
@@ -98,14 +97,21 @@ def built_in_tools() -> dict[str, Tool]:
         *browser_tools(cast("Browsers", None)),
         container_tool(Containers(ContainerTerms((), Path())), cast("Space", None)),
         wasm_tool(WasmTerms(), cast("Space", None)),
-        *media_tools(Media()),
+        *media_tools(Media(voice=SPOKEN_BY_NOBODY)),
+        propose_tool(cast("Proposals", None)),
         *web,
         chart,
-        *posting,
-        *known[0],
-        *known[1],
+        *_of_the_room(),
         *reports,
         *planned,
         *tasks,
     )
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing | skills
+
+
+def _of_the_room() -> Iterator[Tool]:
+    """Tools that post in rooms, and that remember and look up."""
+    yield from posting_tools(cast("Posting", None), rooms=AS_STORED, named=str)
+    yield from changing_tools(cast("Changing", None))
+    yield from remembering_tools(cast("MemoryBook", None), cast("StateBook", None))
+    yield from knowledge_tools(cast("KnowledgeBook", None))

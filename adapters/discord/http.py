@@ -18,6 +18,7 @@ from discord.utils import MISSING
 
 from adapters.discord.errors import Closed
 from adapters.discord.settings import DiscordSettings
+from runtime.http.last_look import LookingRequest
 
 GOODBYE: Final = 2.0  # seconds that a closing socket waits for the other side: a deaf one never answers
 BUCKET_TIMEOUT_SECONDS: Final = 5.0  # seconds a call waits for its bucket; beyond, the caller is told
@@ -46,6 +47,7 @@ class Http(HTTPClient):
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
                 ws_response_class=DiscordClientWebSocketResponse,
+                request_class=LookingRequest,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(
                     total=waits.call.total_seconds(), sock_connect=waits.connect.total_seconds()

@@ -16,6 +16,7 @@ from adapters.slack.errors import ours
 from adapters.slack.settings import SlackSettings
 from runtime.contract import Now
 from runtime.errors import Uncertain
+from runtime.http.last_look import LookingRequest
 from runtime.http.platform_clock import PlatformClock
 
 SLACK: Final = AsyncWebClient.BASE_URL
@@ -54,7 +55,7 @@ class Web:
     async def kept_open(self) -> AsyncIterator[None]:
         """Inside the block connections are used again; outside each call makes its own."""
         limits = aiohttp.ClientTimeout(total=ANSWER_WITHIN, connect=CONNECT_WITHIN)
-        async with aiohttp.ClientSession(timeout=limits) as session:
+        async with aiohttp.ClientSession(timeout=limits, request_class=LookingRequest) as session:
             self.client.session = session
             try:
                 yield

@@ -22,6 +22,7 @@ from telegram.request import BaseRequest, RequestData
 
 from adapters.telegram.errors import Cut, NotSent, Refused
 from adapters.telegram.settings import Waits
+from runtime.http.last_look import LookingRequest
 from runtime.workspace.safe_fs import NO_LINK
 
 log = structlog.get_logger("telegram")
@@ -66,6 +67,7 @@ class Client(BaseRequest):
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=IDLE),
+                request_class=LookingRequest,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
             )

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
-from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
+from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows, tell
+
+if TYPE_CHECKING:
+    from bot.operator.api import OperatorApi
+
+    Pressed = Callable[[OperatorApi, str], Awaitable[dict[str, Any]]]
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 standing = typer.Typer(
@@ -50,6 +57,10 @@ SHOWN: Final = {
     "reason": "Reason",
 }
 """Facts of one question, as far as they are known."""
+STORED: Final = (
+    "No Signalbox is running: this is stored, and something comes of it when one starts: signalbox run\n"
+    "Then see what came of it: signalbox trace {id}"
+)
 
 
 @commands.command("list")
@@ -112,8 +123,9 @@ def ask(
     config: ConfigFile = None,
 ) -> None:
     """Ask the agent about a waiting call. Its answer comes beneath the card, and in `approvals show`."""
-    made = ask_about(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
+    made = _pressed(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
     typer.echo(f"{made['tool']}: asked. `signalbox approvals show {approval}` has the answer.")
+    _tell_later(made)
 
 
 @commands.command()
@@ -152,8 +164,7 @@ def edit(
     config: ConfigFile = None,
 ) -> None:
     """Let the call run with other arguments."""
-    made = ask_about(context, config, _question(approval, last, room), lambda api, one: api.edit(one, arguments))
-    typer.echo(f"{made['tool']}: {made['state']}.")
+    _decide(context, config, _question(approval, last, room), lambda api, one: api.edit(one, arguments))
 
 
 @commands.command()
@@ -187,8 +198,28 @@ def _question(approval: str, last: bool = False, room: str = "") -> Which:
 
 
 def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
-    made = ask_about(context, config, which, lambda api, one: api.decide(one, choice, reason))
+    _decide(context, config, which, lambda api, one: api.decide(one, choice, reason))
+
+
+def _decide(context: typer.Context, config: ConfigFile, which: Which, decide: Pressed) -> None:
+    made = _pressed(context, config, which, decide)
     typer.echo(f"{made['tool']}: {made['state']}.")
+    _tell_later(made)
+
+
+def _pressed(context: typer.Context, config: ConfigFile, which: Which, press: Pressed) -> dict[str, Any]:
+    """Answer a question; and see whether a node is live, which acts on it."""
+
+    async def pressed(api: OperatorApi, one: str) -> dict[str, Any]:
+        return {**await press(api, one), "acts": any(node["state"] == "live" for node in await api.nodes())}
+
+    return ask_about(context, config, which, pressed)
+
+
+def _tell_later(made: Mapping[str, Any]) -> None:
+    """Say, where nobody acts on an answer now, what it takes."""
+    if not made["acts"]:
+        tell(as_called(STORED.format(id=made["id"])))
 
 
 # ---------------------------------------------------------------------------------------------------------------- grants

@@ -13,7 +13,7 @@ from bot.node.invocation import as_called
 from bot.terminal.options import ConfigFile, mask_of, reachable, settings_of
 from bot.terminal.options import run as run_to_end
 from bot.terminal.output import show_markdown, tell
-from bot.terminal.start_options import EnvFile, MockTools, flags, names_in
+from bot.terminal.start_options import EnvFile, MockTools, StartOptions, names_in
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def ask(
 
     lines = Lines(as_json, room)
     try:
-        settings = settings_of(context, config, flags(mock_tools=mock_tools))
+        settings = settings_of(context, config, StartOptions(mock_tools=mock_tools).flags())
         if mock_tools and run_to_end(reachable(settings)):
             raise BotError(REAL_TOOLS)
         words = words_of(text, prompt_file)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from bot.node.invocation import called
+from bot.terminal.grouped import grouped
 from bot.terminal.options import ConfigFile, asking, run
 from bot.terminal.output import tell
 from runtime.errors import ConfigError
@@ -26,7 +28,7 @@ INTERRUPTED: Final = 130
 
 
 def add_to(cli: typer.Typer) -> None:
-    cli.command()(init)
+    cli.command()(grouped(init))
 
 
 ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help='Model: "demo" or a LiteLLM name.')]
@@ -66,22 +68,56 @@ Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: use flags and def
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing settings file; the old one is kept.")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions:
+    """Options that answer what would be asked, for `init` and for `onboard`."""
+
+    model: ModelName = None
+    api_base: ApiBase = None
+    key_env: KeyEnv = None
+    key_stdin: KeyStdin = False
+    data_dir: DataDir = None
+    database_url: DatabaseUrl = None
+    owner: Owner = None
+    port: Port = None
+    key_file: KeyFile = False
+    channel: Channels = None
+    preset: PresetName = None
+    yes: Yes = False
+
+    @property
+    def alone(self) -> bool:
+        """True where nothing is to be asked: somebody said so, or the input holds a key."""
+        return self.yes or self.key_stdin
+
+    def flags(self, *, servers: Sequence[str] = (), tries: bool = True) -> Flags:
+        """Answers of the command line. Errors: ConfigError."""
+        from bot.wizard.draft import Flags
+        from bot.wizard.presets.presets import preset_of
+
+        return Flags(
+            model=self.model,
+            api_base=self.api_base,
+            key_env=self.key_env,
+            key=_key_of_input() if self.key_stdin else None,
+            data_dir=self.data_dir,
+            database_url=self.database_url,
+            owner=self.owner,
+            port=self.port,
+            key_file=self.key_file,
+            try_model=tries,
+            channels=tuple(dict.fromkeys(self.channel or [])),
+            servers=dict(map(_pair, servers)),
+            try_channels=tries,
+            preset=preset_of(self.preset) if self.preset else None,
+        )
+
+
 def init(
     context: typer.Context,
-    model: ModelName = None,
-    api_base: ApiBase = None,
-    key_env: KeyEnv = None,
-    key_stdin: KeyStdin = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    owner: Owner = None,
-    port: Port = None,
-    key_file: KeyFile = False,
-    channel: Channels = None,
+    answers: AnswerOptions,
     channel_server: Servers = None,
-    preset: PresetName = None,
     no_try: NoTry = False,
-    yes: Yes = False,
     force: Force = False,
     config: ConfigFile = None,
 ) -> None:
@@ -89,65 +125,13 @@ def init(
 
     Each answer can be given as a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """
-    flags = flags_given(
-        model,
-        api_base,
-        key_env,
-        key_stdin,
-        data_dir,
-        database_url,
-        owner,
-        port,
-        key_file,
-        channel,
-        channel_server,
-        preset,
-        no_try=no_try,
-    )
+    flags = answers.flags(servers=channel_server or (), tries=not no_try)
     file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
     try:
-        set_up(file, flags, force=force, alone=yes or key_stdin)
+        set_up(file, flags, force=force, alone=answers.alone)
     except (typer.Abort, KeyboardInterrupt):
         tell("\nStopped. No settings were written.")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def flags_given(
-    model: str | None,
-    api_base: str | None,
-    key_env: str | None,
-    key_stdin: bool,
-    data_dir: str | None,
-    database_url: str | None,
-    owner: str | None,
-    port: int | None,
-    key_file: bool,
-    channel: Sequence[str] | None,
-    channel_server: Sequence[str] | None,
-    preset: str | None,
-    *,
-    no_try: bool,
-) -> Flags:
-    """Answers of the command line. Errors: ConfigError."""
-    from bot.wizard.draft import Flags
-    from bot.wizard.presets.presets import preset_of
-
-    return Flags(
-        model=model,
-        api_base=api_base,
-        key_env=key_env,
-        key=_key_of_input() if key_stdin else None,
-        data_dir=data_dir,
-        database_url=database_url,
-        owner=owner,
-        port=port,
-        key_file=key_file,
-        try_model=not no_try,
-        channels=tuple(dict.fromkeys(channel or [])),
-        servers=dict(_pair(given) for given in channel_server or []),
-        try_channels=not no_try,
-        preset=preset_of(preset) if preset else None,
-    )
 
 
 def _pair(given: str) -> tuple[str, str]:

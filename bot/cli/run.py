@@ -13,23 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
+from bot.terminal.grouped import grouped
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.options import run as run_to_end
-from bot.terminal.start_options import (
-    AuthUrl,
-    EnforceGuardrails,
-    EnvFile,
-    Host,
-    MockTools,
-    ModelName,
-    NoGuardrails,
-    Only,
-    Port,
-    ShutdownTimeout,
-    check_model,
-    flags,
-    guardrails_of,
-)
+from bot.terminal.start_options import EnvFile, StartOptions, check_model
 from runtime.errors import BotError
 from runtime.lean import no_full_collections
 
@@ -55,43 +42,22 @@ LogTo = Annotated[
 
 
 def add_to(cli: typer.Typer) -> None:
-    cli.command()(run)
-    cli.command("serve", help=SERVE_HELP)(run)
+    cli.command()(grouped(run))
+    cli.command("serve", help=SERVE_HELP)(grouped(run))
     cli.command()(reload)
 
 
 def run(
-    context: typer.Context,
-    config: ConfigFile = None,
-    env: EnvFile = None,
-    host: Host = None,
-    port: Port = None,
-    model: ModelName = None,
-    only: Only = None,
-    shutdown_timeout: ShutdownTimeout = None,
-    no_guardrails: NoGuardrails = False,
-    enforce_guardrails: EnforceGuardrails = False,
-    auth_url: AuthUrl = None,
-    log_file: LogTo = None,
-    mock_tools: MockTools = None,
+    context: typer.Context, start: StartOptions, config: ConfigFile = None, env: EnvFile = None, log_file: LogTo = None
 ) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     starting = ExitStack()
     starting.enter_context(no_full_collections())
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
-    guardrails = guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
-    given = flags(
-        host=host,
-        port=port,
-        model=model,
-        only=only,
-        shutdown_timeout=shutdown_timeout,
-        auth_url=auth_url,
-        mock_tools=mock_tools,
-    )
-    settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
-    check_model(settings, model)
+    guardrails = start.guardrails()
+    settings = settings_of(context, config, start.flags(), with_secrets=True).guarded_by(guardrails)
+    check_model(settings, start.model)
     kept = _kept(log_file)
     from bot.telemetry import logs
     from bot.telemetry.ring import LogRing

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.doctor.subject import Subject, warning
 from bot.settings.faults import nearest
-from bot.settings.settings import PolicyRule
+from bot.settings.policy.rules import PolicyRule
 from runtime.contract import Finding, Tool
 from runtime.domain.agents.manifest import MAIN
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from typing import Any, Final
@@ -22,6 +24,8 @@ from runtime.text.words import ENGLISH, LANGUAGE, marked
 MOST_ROWS: Final = 500
 LARGE_BODIES: Final[Mapping[str, int]] = {"import_conversation": COPY_MAX_BYTES}
 """Operations whose bodies are larger than others."""
+LARGE_ANSWERS: Final = frozenset({"copy_conversation"})
+"""Operations whose answers are larger than others: nothing else waits while one is written."""
 POSITION_MAX_DIGITS: Final = 18
 SENTENCES: Final = ("told", "error")
 """Names under which an answer holds a sentence for whoever asked."""
@@ -50,10 +54,18 @@ def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -
 
         do = Operations(context, actor)
         values = await values_of(operation, request, request.match_info["id"] if operation.subject else "")
-        return web.json_response(_said(await getattr(do, operation.name)(*values)))
+        answer = _said(await getattr(do, operation.name)(*values))
+        if operation.name not in LARGE_ANSWERS:
+            return web.json_response(answer)
+        return web.Response(body=await asyncio.to_thread(_in_pieces, answer), content_type="application/json")
 
     path = ROOT + operation.path
     return web.get(path, serve, allow_head=False) if operation.method == "GET" else web.post(path, serve)
+
+
+def _in_pieces(answer: Any) -> bytes:
+    """JSON, for a thread: whole values at once would be one call, in which no other thread gets its turn."""
+    return "".join(json.JSONEncoder().iterencode(answer)).encode()
 
 
 def _said(answer: Any) -> Any:

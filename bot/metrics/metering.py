@@ -18,7 +18,8 @@ from bot.metrics.page import Page, metrics_routes
 from bot.metrics.place import place_of
 from bot.metrics.wrappers import MeteredAdapter, MeteredModel, MeteredTool
 from bot.node.version import VERSION
-from bot.settings.settings import Metrics, Web
+from bot.settings.sections.operating import Metrics
+from bot.settings.sections.rooms import Web
 from bot.telemetry.instrument import Duty, Instrument
 from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Tool

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bot.settings.settings import Metrics, Web
+from bot.settings.sections.operating import Metrics
+from bot.settings.sections.rooms import Web
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 

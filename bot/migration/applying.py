@@ -144,7 +144,7 @@ async def write_rows(plan: Plan, store: Store, settings: Settings, *, accept: bo
         scope, trust = Scope(ScopeKind.PERSON, owner.id), Trust.SAID if accept else Trust.STAGED
         for memory in plan.memories:
             wanted = MemoryRequest(memory.text, ScopeKind.PERSON, trust=trust)
-            kept = await store.memories.keep_given(wanted, MAIN, scope, actor=actor)
+            kept = await store.memories.keep_given(wanted, MAIN, scope, actor=actor, origin=plan.program)
             if isinstance(kept, str):
                 refused.append(f"{memory.source}: {kept}")
     return refused

@@ -23,7 +23,7 @@ from bot.operator.system.health_parts import HealthParts
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of, goal_bounds_of
 from bot.wiring.agents import budget_rules_of, manifests_of
-from bot.wiring.engine import shell_of
+from bot.wiring.engine import workspaces_of
 from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
@@ -42,7 +42,6 @@ from runtime.guard.masks import Mask
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Changed
 from runtime.store.store import Store, open_store
-from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from bot.operator.system.examination import Examination
@@ -107,7 +106,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         skills=skills_of(lambda: settings, lambda: manifests_of(settings), store, LocalNotifier()).every.look,
         logins=lambda: [table.name for table in settings.logins],
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
-        folders=partial(WorkspaceFolders, settings.workspace_dir, uid=shell_of(settings).uid),
+        folders=partial(workspaces_of, settings),
         goals=lambda: goal_bounds_of(settings),
         health=HealthParts(
             settings=lambda: (settings.shown(), settings.sources),

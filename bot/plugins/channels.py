@@ -38,7 +38,10 @@ def channel(name: object) -> ChannelPlugin | None:
     """The channel of that name; None where nobody brings it. Errors: ConfigError for a package that cannot be used."""
     if not isinstance(name, str):
         return None
-    return BUILT_IN.get(name) or _brought_channel(name)
+    plugin = BUILT_IN.get(name) or _brought_channel(name)
+    if plugin is not None:
+        _known[name] = plugin
+    return plugin
 
 
 def is_brought(name: str) -> bool:
@@ -49,8 +52,6 @@ def is_brought(name: str) -> bool:
 @cache
 def _brought_channel(name: str) -> ChannelPlugin | None:
     plugin: ChannelPlugin | None = brought(CHANNELS, name, partial(_wrong, name))
-    if plugin is not None:
-        _known[name] = plugin
     return plugin
 
 

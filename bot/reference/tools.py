@@ -14,6 +14,9 @@ from runtime.contract import Reads, ToolSpec
 
 TOOLS_PAGE: Final = Path(__file__).parents[2] / "docs" / "tools.md"
 ALL_ON: Final = """
+[speech]
+name = "demo"
+
 [tools.search]
 provider = "searxng"
 url = "https://search.example.org"
@@ -67,6 +70,7 @@ NEEDS: Final = {
     "container_exec": "`[tools.containers]`: [containers](containers.md)",
     "wasm_run": "`[tools.wasm]`: [WebAssembly](containers.md#webassembly)",
     "image_make": "`[images]`: [pictures and voice](pictures.md)",
+    "speak": "`[speech]`: [speaking](pictures.md#speaking)",
     "see": "a model that [sees](pictures.md)",
     "transcribe": "`[transcription]`: [pictures and voice](pictures.md)",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",

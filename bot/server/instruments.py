@@ -11,7 +11,8 @@ from functools import reduce
 
 from aiohttp import web
 
-from bot.settings.settings import Settings, Telemetry
+from bot.settings.sections.operating import Telemetry
+from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty, Instrument
 from runtime.context.watch import UNWATCHED as UNSEEN
 from runtime.context.watch import LoopWatch

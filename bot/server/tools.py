@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "goal_save")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "speak", "goal_save")
 """Tools that write files into a room; the shell looks after itself."""
 BESIDE_A_TESTS: Final = ("channel_send", "workflow_start", "goal_set")
 """Tools of ours that lead to work of their own, which a test's stand beside. Those that no model is told of do in any case."""

@@ -60,7 +60,7 @@ class Use:
             return self.name.rpartition(".")[2]
         return (
             "model"
-            if self.name.startswith(("model.", "models[", "embeddings.", "images.", "transcription."))
+            if self.name.startswith(("model.", "models[", "embeddings.", "images.", "transcription.", "speech."))
             else self.name
         )
 

@@ -58,7 +58,7 @@ def configure(
     shared, ends = _shared(human), [*kept, *_ends(human=human, colors=out.isatty())]
     structlog.configure(
         processors=[*shared, *ends],
-        wrapper_class=_fitted(type("Logger", (structlog.BoundLoggerBase,), {}), number),
+        wrapper_class=_fitted(type("Logger", (_Levelled,), {}), number),
         logger_factory=_Factory(lines, ring or EMPTY_RING),
         cache_logger_on_first_use=True,
     )
@@ -66,10 +66,19 @@ def configure(
 
 
 def set_level(level: str) -> None:
-    """Tell from `level` on, while the process works. Loggers are kept once used, but all are of one class."""
-    number = logging.getLevelNamesMapping()[level.upper()]
-    _fitted(structlog.get_config()["wrapper_class"], number)
-    _set_library_level(number)
+    """Tell from `level` on, while the process works. Loggers are kept once used, but all are of one class.
+
+    How a program that has us in it tells its own lines is left alone.
+    """
+    logger = structlog.get_config()["wrapper_class"]
+    if issubclass(logger, _Levelled):
+        number = logging.getLevelNamesMapping()[level.upper()]
+        _fitted(logger, number)
+        _set_library_level(number)
+
+
+class _Levelled(structlog.BoundLoggerBase):
+    """Above each class of loggers that `configure` made."""
 
 
 def _fitted(logger: type[Any], level: int) -> type[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -98,31 +99,64 @@ def variables_file(context: typer.Context) -> Path | None:
     return found
 
 
-def flags(
-    *,
-    host: str | None = None,
-    port: int | None = None,
-    model: str | None = None,
-    only: list[str] | None = None,
-    shutdown_timeout: float | None = None,
-    auth_url: str | None = None,
-    mock_tools: Path | None = None,
-) -> Flags:
-    """Flags as settings: each is the setting that it stands for."""
-    from bot.settings.given.flags import Flags
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """Options of a start, for `run` and for a service that runs it."""
 
-    given: dict[str, object] = {
-        "web.host": host,
-        "web.port": port,
-        "model.name": model,
-        "nodes.shutdown_seconds": shutdown_timeout,
-        "auth.url": auth_url,
-        "tools.mock": None if mock_tools is None else str(mock_tools.expanduser().absolute()),
-    }
-    names = names_in(only)
-    if only and not names:
-        raise ConfigError("--with: expected the name of an account, or web for the page alone.")
-    return Flags({name: value for name, value in given.items() if value is not None}, names)
+    host: Host = None
+    port: Port = None
+    model: ModelName = None
+    only: Only = None
+    shutdown_timeout: ShutdownTimeout = None
+    no_guardrails: NoGuardrails = False
+    enforce_guardrails: EnforceGuardrails = False
+    auth_url: AuthUrl = None
+    mock_tools: MockTools = None
+
+    def flags(self) -> Flags:
+        """Flags as settings: each is the setting that it stands for."""
+        from bot.settings.given.flags import Flags
+
+        given: dict[str, object] = {
+            "web.host": self.host,
+            "web.port": self.port,
+            "model.name": self.model,
+            "nodes.shutdown_seconds": self.shutdown_timeout,
+            "auth.url": self.auth_url,
+            "tools.mock": self._canned(),
+        }
+        names = names_in(self.only)
+        if self.only and not names:
+            raise ConfigError("--with: expected the name of an account, or web for the page alone.")
+        return Flags({name: value for name, value in given.items() if value is not None}, names)
+
+    def guardrails(self) -> Guardrails:
+        from bot.settings.safety.guard import Guardrails
+
+        if self.no_guardrails and self.enforce_guardrails:
+            raise ConfigError("--no-guardrails and --enforce-guardrails contradict each other. Use one of them.")
+        if self.no_guardrails:
+            return Guardrails.OFF
+        return Guardrails.ENFORCED if self.enforce_guardrails else Guardrails.AS_SET
+
+    def typed(self) -> list[str]:
+        """Options as they are typed again, for a service: those that were given."""
+        others: dict[str, object] = {
+            "host": self.host,
+            "port": self.port,
+            "model": self.model,
+            "with": names_in(self.only),
+        }
+        others |= {"shutdown-timeout": self.shutdown_timeout, "auth-url": self.auth_url, "mock-tools": self._canned()}
+        switches = {"no-guardrails": self.no_guardrails, "enforce-guardrails": self.enforce_guardrails}
+        words = [f"--{name}" for name, is_on in switches.items() if is_on]
+        for name, given in others.items():
+            every = given if isinstance(given, list) else [] if given is None else [given]
+            words += [word for one in every for word in (f"--{name}", str(one))]
+        return words
+
+    def _canned(self) -> str | None:
+        return None if self.mock_tools is None else str(self.mock_tools.expanduser().absolute())
 
 
 def check_model(settings: Settings, given: str | None) -> None:
@@ -141,28 +175,3 @@ def check_model(settings: Settings, given: str | None) -> None:
 def names_in(only: list[str] | None) -> list[str]:
     """Names of a repeatable option, of which one may hold several: `--with work,ops`."""
     return [name.strip() for one in only or () for name in one.split(",") if name.strip()]
-
-
-def guardrails_of(*, off: bool, enforced: bool) -> Guardrails:
-    from bot.settings.safety.guard import Guardrails
-
-    if off and enforced:
-        raise ConfigError("--no-guardrails and --enforce-guardrails contradict each other. Use one of them.")
-    return Guardrails.OFF if off else Guardrails.ENFORCED if enforced else Guardrails.AS_SET
-
-
-def typed(**options: Any) -> list[str]:
-    """Options as they are typed again, for a service: those that were given, by the names of `run`'s parameters."""
-    words: list[str] = []
-    for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
-        match value:
-            case None | False | ():
-                pass
-            case True:
-                words.append(option)
-            case list():
-                words += [word for one in value for word in (option, str(one))]
-            case _:
-                words += [option, str(value)]
-    return words

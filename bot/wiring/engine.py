@@ -17,9 +17,11 @@ from runtime.agent.registry import Limits
 from runtime.context.resting import Rest, Restore
 from runtime.contract import Address, Features, Fetch, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
+from runtime.domain.agents.manifest import MAIN
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, Store
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
+from runtime.workspace.lent import Lending
 from runtime.workspace.workspaces import WorkspaceFolders
 from tools.sandbox.shell import ShellSettings
 from tools.transcribe import CommandTranscriber
@@ -128,6 +130,15 @@ def shell_of(settings: Settings) -> ShellSettings:
         cpu_seconds=shell.cpu_seconds,
         timeout_seconds=shell.timeout_seconds,
     )
+
+
+def workspaces_of(settings: Settings, agent: str = MAIN) -> WorkspaceFolders:
+    """Folders of conversations, or those below `files.lent` that stand in place of one; never where Signalbox keeps its own."""
+    own = [("our data", settings.data_dir), ("the files of conversations", settings.workspace_dir)]
+    if settings.file:
+        own.append(("our settings", settings.file))
+    lending = Lending(settings.files.lendable, own)
+    return WorkspaceFolders(settings.workspace_dir, agent, uid=shell_of(settings).uid, lending=lending)
 
 
 def pace_of(settings: Settings) -> RetryPolicy:

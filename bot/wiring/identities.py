@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from bot.accounts.naming import Account, Accounts
-from bot.settings.settings import PolicyRule, Settings
+from bot.settings.policy.rules import PolicyRule
+from bot.settings.settings import Settings
 from runtime.policy.terms import PLACES
 from runtime.text.naming import is_identity
 

@@ -8,8 +8,10 @@ from functools import partial
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
+from bot.settings.policy.rules import PolicyRule
+from bot.settings.schedules import Planning
 from bot.settings.sections.rooms import RoomTable
-from bot.settings.settings import Planning, PolicyRule, Settings
+from bot.settings.settings import Settings
 from bot.wiring.access import UNNAMED, gate_of
 from bot.wiring.agents import manifests_of
 from runtime.context.prompt.here import NOWHERE, Here, Place

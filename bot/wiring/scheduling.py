@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
-from bot.settings.settings import Planning
+from bot.settings.schedules import Planning
 from runtime.contract import (
     Address,
     Asker,

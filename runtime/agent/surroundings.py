@@ -10,7 +10,17 @@ from typing import Final
 
 from runtime.agent.duties.remembering import Remembering
 from runtime.agent.duties.skilled import Given, Skilled, narrowed
-from runtime.agent.offering import Denied, Offered, allowed, are_many, denied_by, kept_back, offered, with_found
+from runtime.agent.offering import (
+    Denied,
+    Offered,
+    allowed,
+    are_many,
+    denied_by,
+    kept_back,
+    nothing_denied,
+    offered,
+    with_found,
+)
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
 from runtime.context.builder import RunFacts
@@ -81,6 +91,7 @@ class Surroundings:
         self._now = now
         self._standing: dict[object, Standing] = {}
         self._newest: dict[str, Standing] = {}
+        self._undenied: dict[str, tuple[object, Offered]] = {}
         self._used: list[str] = []
         self._used_at: datetime | None = None
 
@@ -130,12 +141,21 @@ class Surroundings:
             self._standing.clear()
         prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
         writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
-        offer = offered(specs, self._denied(agent, asker), await self._most_used(specs))
+        offer = self._offer(agent, asker, specs, tuple(await self._most_used(specs)))
         kept = kept_back(offer.denied)
         prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
         here = Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
         here = self._newest[agent.name] = shared(self._newest.get(agent.name, here), here)
         return here
+
+    def _offer(self, agent: Agent, asker: _Asker, specs: tuple[ToolSpec, ...], most_used: tuple[str, ...]) -> Offered:
+        """Tools of a conversation; where nothing is denied they are those of the last one where nothing was."""
+        denied, given = self._denied(agent, asker), (specs, most_used)
+        if denied is not nothing_denied:
+            return offered(specs, denied, most_used)
+        if agent.name not in self._undenied or self._undenied[agent.name][0] != given:
+            self._undenied[agent.name] = given, offered(specs, denied, most_used)
+        return self._undenied[agent.name][1]
 
     def denied(self, run: LiveRun) -> Denied:
         """Reasons for which tools are of no use to a run."""

@@ -48,7 +48,17 @@ class CardChange:
     before: str
 
 
-CardPart = CardNote | CardValue | CardText | CardChange
+@dataclass(frozen=True, slots=True)
+class CardFiles:
+    """An argument of texts by path, each in a block: as a text, of at most `lines` lines and its end, or as what differs from
+    the text that `before` has for its path."""
+
+    argument: str
+    before: Mapping[str, str]
+    lines: int | None = None
+
+
+CardPart = CardNote | CardValue | CardText | CardChange | CardFiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
@@ -35,6 +38,29 @@ class ConnectionStatus:
 
 
 CONNECTED: Final = ConnectionStatus(Connection.CONNECTED)
+
+
+_in_time: Final[ContextVar[Callable[[], bool]]] = ContextVar("in_time", default=lambda: True)
+TOO_LATE: Final = "this process stood still before it could send"
+
+
+@contextmanager
+def in_time(may: Callable[[], bool]) -> Iterator[None]:
+    """Inside the block `may` tells whether what shows a part may still leave.
+
+    A process may stand still between its decision to send and the send, while a connection is made say, for longer than
+    its lease: others may have looked for the part meanwhile, and sent it.
+    """
+    before = _in_time.set(may)
+    try:
+        yield
+    finally:
+        _in_time.reset(before)
+
+
+def leaves_in_time() -> bool:
+    """True if what shows a part may leave now; an adapter asks as late as it can, and sends nothing (Retryable) otherwise."""
+    return _in_time.get()()
 
 
 class ChannelAdapter(Protocol):

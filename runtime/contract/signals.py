@@ -62,6 +62,10 @@ class Choice(StrEnum):
     TEXT = "text"
 
 
+VOICE_NOTE: Final = "audio/ogg; codecs=opus"
+"""Type of a recording that platforms show as a voice note."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRef:
     """A file in a session's workspace. `path` is relative to it, with forward slashes; `size` is in bytes.

@@ -62,8 +62,8 @@ class Couriers:
 
     def _of(self, address: Address) -> Courier | None:
         """Asked anew each time, since an account may learn its identity late."""
-        account = (address.channel, address.account)
-        return next((c for c in self._couriers if (c.adapter.channel, c.adapter.identity) == account), None)
+        here = (c for c in self._couriers if c.adapter.channel == address.channel)
+        return next((c for c in here if c.adapter.identity == address.account), None)
 
     def _starting(self, address: Address) -> Courier | None:
         """The courier of an account that is about to learn this identity."""

@@ -18,6 +18,7 @@ from typing import Final
 import structlog
 
 from runtime.contract import (
+    TOO_LATE,
     Address,
     Attempt,
     ChannelAdapter,
@@ -30,6 +31,7 @@ from runtime.contract import (
     SettleResult,
     Shown,
     Wire,
+    in_time,
 )
 from runtime.delivery.context import CourierContext
 from runtime.delivery.rates import Rates
@@ -164,7 +166,8 @@ class PartSender:
         part = Part(delivery.id, known.ordinal, delivery.address, known.body, known.repeat_mark, under)
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
-                receipt = await self._put(open_, part)
+                with in_time(self._context.lease_is_fresh):
+                    receipt = await self._put(open_, part)
         except Exception as error:  # noqa: BLE001 - told apart where it is recorded
             if unstored:
                 await self._surely(lambda: self._outbox.render(duty, delivery.id, unstored, mark=True))
@@ -183,7 +186,7 @@ class PartSender:
         """Our lease may be over, so nothing is sent. If the duty is ours still, it is tried again."""
         if unstored:
             raise DutyLost
-        await self._again(duty, open_, known, "this process stood still before it could send")
+        await self._again(duty, open_, known, TOO_LATE)
 
     async def _failed(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Exception) -> None:
         """Record an attempt that did not show it, or perhaps did."""

@@ -63,6 +63,7 @@ class Life:
     is_watched: bool = False
     is_stopping: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    timer: asyncio.TimerHandle | None = None
 
     @property
     def status(self) -> str:
@@ -155,6 +156,8 @@ class Typing:
         """The run is about to say its last word, and nothing may come behind that."""
         if life := self._lives.pop(run, None):
             life.over.set()
+            if life.timer:
+                life.timer.cancel()  # it holds the claim, and with that the conversation
 
     def stop(self) -> None:
         """Another process serves the account from here on."""
@@ -170,7 +173,7 @@ class Typing:
 
     def _look_in(self, life: Life) -> None:
         delay = self._pace.typing_after.total_seconds()
-        asyncio.get_running_loop().call_later(delay, self._appear, life)
+        life.timer = asyncio.get_running_loop().call_later(delay, self._appear, life)
 
     def _appear(self, life: Life) -> None:
         """Most runs have ended by now."""

@@ -106,7 +106,8 @@ class AccountNames:
 
     def __call__(self, address: Address) -> str:
         """The address as settings and people write it."""
-        return str(replace(address, account=self.names.get((address.channel, address.account), address.account)))
+        name = self.names.get((address.channel, address.account), address.account)
+        return str(address if name == address.account else replace(address, account=name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class GuardRules:
 
     def of(self, room: str) -> Mapping[Detector, Strictness]:
         """Strictness in a room: that of all, or where it is tighter its own."""
+        if not self.rooms:
+            return self.strictness
         own = next((rules for glob, rules in self.rooms if fnmatchcase(room, glob)), None)
         if not own:
             return self.strictness

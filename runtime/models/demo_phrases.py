@@ -26,7 +26,7 @@ from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.records import RECORDS, WHAT_I_LOOK_UP, handed_on_last, record_of
-from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
+from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, form_read, proposed, without_skill
 from runtime.models.phrases.watches import WATCHES, WHAT_I_WATCH, watch_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
@@ -113,6 +113,8 @@ VERBATIM: Final = AS_WRITTEN | {
     "a2a_ask",
     "agent_create",
     "skill_run",
+    "skill_propose",
+    "speak",
 }
 OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
@@ -136,6 +138,7 @@ MADE_OF: Final = {
     **dict.fromkeys((tool for _, tool, _ in RECORDS), record_of),
     "workflow_start": started,
     "goal_set": aimed,
+    "skill_propose": proposed,
     "watch_for": watch_of,
 }
 """Arguments that are made of several parts of a phrase, by tool."""
@@ -181,6 +184,8 @@ def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
             return [Wish(found.tool, {**found.arguments, "path": path})] if path else []
         if found and found.tool == "stop_child" and not found.arguments:
             return [Wish(found.tool, {"child": child})] if (child := handed_on_last(turns)) else []
+        if found and found.tool == "skill_propose" and (form := form_read(str(found.arguments["name"]), turns)):
+            return [Wish(found.tool, {**found.arguments, "base": form})]
         return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]

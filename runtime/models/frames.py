@@ -13,8 +13,11 @@ from typing import Any, Final
 
 import httpx
 
+from runtime.models.media.bounded import BOUND_OF_ANSWERS, TooLarge
+
 END: Final = re.compile(rb"\r\n|\n|\r")
 EVENTS: Final = "text/event-stream"
+PLAIN_JSON: Final = frozenset({"application/json", "application/json; charset=utf-8"})
 # What else may begin a line of events. Source: html.spec.whatwg.org, "Server-sent events", read 2026-11.
 ASIDES: Final = (b":", b"event:", b"id:", b"retry:")
 DONE: Final = b"[DONE]"
@@ -29,6 +32,11 @@ class Unreadable(httpx.RemoteProtocolError):
 class Streamed(httpx.Response):
     """A response whose lines are whole, and can be read by those who ask for lines."""
 
+    @property
+    def charset_encoding(self) -> str | None:
+        """None for JSON in UTF-8, so that nobody looks for it: what names none is read so."""
+        return None if self.headers.get("content-type", "").lower() in PLAIN_JSON else super().charset_encoding
+
     async def aiter_lines(self) -> AsyncIterator[str]:
         """Errors: Unreadable."""
         events = self.headers.get("content-type", "").lower().startswith(EVENTS)
@@ -40,6 +48,20 @@ class Streamed(httpx.Response):
                     yield text
         if (text := checked(rest, events=events)) is not None:
             yield text
+
+
+class Bounded(Streamed):
+    """A response that is read no further than the bound of its answer, whatever its head says."""
+
+    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        """Errors: TooLarge."""
+        size, read = BOUND_OF_ANSWERS.get(), 0
+        async for piece in super().aiter_bytes(chunk_size):
+            read += len(piece)
+            if size is not None and read > size.most:
+                size.is_exceeded = True
+                raise TooLarge(f"more than {size.most:,} bytes")
+            yield piece
 
 
 def checked(line: bytes, *, events: bool) -> str | None:
@@ -94,4 +116,27 @@ def reading(create: Callable[..., httpx.AsyncClient]) -> Callable[..., httpx.Asy
 
 async def streamed(response: httpx.Response) -> None:
     """Its body is not read yet, and its headers are: from here on its lines are ours."""
-    response.__class__ = Streamed
+    if not isinstance(response, Streamed):
+        response.__class__ = Streamed
+
+
+def bounding(create: Callable[..., Any]) -> Callable[..., Any]:
+    """`create`, whose transports hold answers to their bound: in place of what makes those of LiteLLM and OpenAI's client."""
+
+    def created(*arguments: Any, **named: Any) -> Any:
+        transport = create(*arguments, **named)
+        if transport is not None:
+            transport.handle_async_request = _bounded(transport.handle_async_request)
+        return transport
+
+    return created
+
+
+def _bounded(ask: Callable[[httpx.Request], Any]) -> Callable[[httpx.Request], Any]:
+    async def asked(request: httpx.Request) -> httpx.Response:
+        response: httpx.Response = await ask(request)
+        if BOUND_OF_ANSWERS.get() is not None:
+            response.__class__ = Bounded
+        return response
+
+    return asked

@@ -145,6 +145,7 @@ def set_up(litellm: Any) -> None:
     gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
     repeated.watch(main)
     AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
+    AsyncHTTPHandler.create_async_transport = staticmethod(frames.bounding(AsyncHTTPHandler.create_async_transport))
     AsyncHTTPHandler.post = (
         AsyncHTTPHandler.post.__wrapped__
     )  # else a task tells each call's time to monitors that nobody has

@@ -66,12 +66,15 @@ class Explanation:
     by: Considered | None
     passed: tuple[Considered, ...]
     mode: Mode = Mode.NORMAL
+    is_owners: bool = False
 
     @property
     def why(self) -> str:
         """The reason in one sentence."""
         if self.mode is not Mode.NORMAL:
             return f"The mode {self.mode} comes before the rules."
+        if self.is_owners:
+            return "Each call of it is an owner's to say, whatever the rules allow."
         if self.by is not None:
             title = f"{self.by.title[0].upper()}{self.by.title[1:]}"
             return f"{title} vetoes it. Nothing lifts that." if self.ruling is Ruling.VETO else f"{title} decides."
@@ -102,7 +105,8 @@ def explained(policy: Policy, ask: Ask, mode: Mode = Mode.NORMAL) -> Explanation
     """Explain the ruling of `policy` about a call in a conversation of this mode."""
     ruled = rule(policy, ask, Facts(mode=mode))
     by, passed = _considered(policy, ask)
-    return Explanation(ruled.result, ask.effect, by, passed, mode if ruled.by is By.MODE else Mode.NORMAL)
+    decides = mode if ruled.by is By.MODE else Mode.NORMAL
+    return Explanation(ruled.result, ask.effect, by, passed, decides, ruled.by is By.OWNERS)
 
 
 def _considered(policy: Policy, ask: Ask) -> tuple[Considered | None, tuple[Considered, ...]]:

@@ -16,7 +16,7 @@ from runtime.policy.grants import GrantId, grantable
 from runtime.policy.limits import Limit, soon
 from runtime.policy.matchers import Matcher
 from runtime.policy.modes import READ_ONLY_REASON, Mode
-from runtime.policy.terms import NO_CHANGES, Changes, Terms
+from runtime.policy.terms import NO_CHANGES, Changes, Terms, of_owners
 from runtime.text.naming import is_identity
 
 
@@ -101,11 +101,14 @@ WIDER: Final = tuple(
 )
 """What others have read too is asked about."""
 
+OWNERS_SAY: Final = frozenset({"skill_propose"})
+"""Tools whose every call is an owner's to say: what it leaves behind is words that agents obey. No rule, grant or mode answers."""
+
 POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
 """A message in the very room where people ask for it."""
 
-OWN_ROOM: Final = ("react", "edit_own")
-"""The same of what the room shows: an emoji on a message there, and other words of the agent's own."""
+OWN_ROOM: Final = ("react", "edit_own", "speak")
+"""The same of what the room shows: an emoji on a message there, other words of the agent's own, and a recording on its reply."""
 
 SHIPPED: Final[Sequence[Rule]] = (
     *WIDER,
@@ -165,7 +168,8 @@ class Policy:
     def terms(self, ask: Ask) -> Terms:
         """The terms of a question about this call."""
         rule = self.rule(ask)
-        return rule.asking.made_to(self._terms, rule.name, rule.reason) if rule else self._terms
+        terms = rule.asking.made_to(self._terms, rule.name, rule.reason) if rule else self._terms
+        return of_owners(terms) if ask.tool in OWNERS_SAY else terms
 
 
 def _denies(rules: Sequence[Rule]) -> bool:
@@ -179,6 +183,7 @@ class By(StrEnum):
     LIMIT = "limit"
     MODE = "mode"
     RULE = "rule"
+    OWNERS = "owners"  # each call of the tool is an owner's to say
     EFFECT = "effect"  # no rule matches
     FORM = "form"  # the tool is not as it was accepted
     GRANT = "grant"
@@ -255,6 +260,8 @@ def rule(policy: Policy, call: Ask, facts: Facts = NO_FACTS) -> Ruled:
     result, by = (found.ruling, By.RULE) if found else (DEFAULTS[call.effect], By.EFFECT)
     if result is Ruling.DENY:
         return Ruled(result, by, name, found)
+    if result is Ruling.ALLOW and call.tool in OWNERS_SAY:
+        result, by = Ruling.ASK, By.OWNERS
     if facts.mode is Mode.PLAN and call.effect is not Effect.READ:
         return Ruled(Ruling.ASK, By.MODE, facts.mode, found)
     if facts.changed:

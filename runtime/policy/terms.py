@@ -15,6 +15,9 @@ DM: Final = "dm"
 """Asks in the private chats of those who may decide and are not in that room."""
 PLACES: Final = (ROOM, DM)
 
+OWNER: Final = "owner"
+"""The role, among approvers."""
+
 DURATIONS: Final = frozenset({"expires", "escalate"})
 LISTS_OF_DURATIONS: Final = frozenset({"remind"})
 
@@ -106,6 +109,12 @@ class Changes:
 
 
 NO_CHANGES: Final = Changes()
+
+
+def of_owners(terms: Terms) -> Terms:
+    """`terms` of a question that owners alone decide, each for itself. Who else they name has to be an owner too."""
+    others = (terms.approvers,) if terms.approvers else ()
+    return replace(terms, approvers=(OWNER,), approvers_before=(*terms.approvers_before, *others), grants=False)
 
 
 def reminders(terms: Terms, expires: timedelta) -> Sequence[timedelta]:

@@ -61,23 +61,36 @@ def read_skill(folder: Path, source: Source = Source.USER, agent: str = "") -> F
     """Read and check a folder. What is wrong with it is a value, all of it at once."""
     name = folder.name
     try:
-        contents = dict(_files(folder))
+        contents = contents_in(folder)
+    except NotASkill as error:
+        return FoundSkill(name, wrong=(str(error),))
+    except OSError as error:
+        return FoundSkill(name, wrong=(f"it can't be read: {error.strerror}",))
+    return skill_of(name, contents, source, str(folder), agent)
+
+
+def skill_of(
+    name: str, contents: Mapping[str, bytes], source: Source = Source.USER, folder: str = "", agent: str = ""
+) -> FoundSkill:
+    """The skill of a folder of that name with these files. What is wrong with it is a value."""
+    try:
         text = next((contents[one] for one in SKILL_FILES if one in contents), None)
         if text is None:
             raise NotASkill(f"there is no {SKILL_FILE} in it")
         head, body = parsed(_decoded(text))
     except NotASkill as error:
         return FoundSkill(name, wrong=(str(error),))
-    except OSError as error:
-        return FoundSkill(name, wrong=(f"it can't be read: {error.strerror}",))
     if wrong := tuple(faults(head, name)):
         return FoundSkill(name, contents=contents, wrong=wrong)
     hashes = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
-    skill = replace(
-        made(head, body), source=source, folder=str(folder), agent=agent, files=hashes, digest=digest_of(hashes)
-    )
+    skill = replace(made(head, body), source=source, folder=folder, agent=agent, files=hashes, digest=digest_of(hashes))
     found = FoundSkill(skill.name, skill, contents)
     return replace(found, warned=tuple(warnings(found.texts)), able=capabilities(skill, found.texts))
+
+
+def contents_in(folder: Path) -> Mapping[str, bytes]:
+    """Every file of a folder by its path. Errors: NotASkill, OSError."""
+    return dict(_files(folder))
 
 
 def without_files(found: FoundSkill) -> FoundSkill:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -93,6 +94,13 @@ class ReadySkills:
         if not self._rung.heard and self._looked_at and timedelta() <= now - self._looked_at < LOOK_AGE:
             return
         await self.look()
+
+    @asynccontextmanager
+    async def unlooked(self) -> AsyncIterator[None]:
+        """Nobody looks from here while a folder is written and accepted: else owners were asked about it in between."""
+        async with self._one:
+            yield
+            self._looked_at = None
 
     def expire(self) -> None:
         """The next message looks again: an owner is deciding here."""

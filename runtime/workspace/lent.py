@@ -1,6 +1,6 @@
 """Folders of people that a conversation works in, in place of one of its own. A list beside the workspaces tells which.
 
-What is lent is never made, closed, cleaned up or removed here: it is somebody's own.
+Each use asks anew whether it may: what the settings no longer allow is taken back by that. What is lent is never made, closed, cleaned up or removed here: it is somebody's own.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,26 +27,33 @@ KEPT_THERE: Final = (
 NOT_MINE: Final = "{folder} belongs to another user than the one as whom tools run ({uid})."
 
 
-def refusal(folder: Path, *, roots: Sequence[Path], own: Sequence[tuple[str, Path]], uid: int) -> str:
-    """The reason for which a folder may not be lent; empty where it may. Links in it count as what they lead to."""
-    try:
-        real = folder.resolve(strict=True)
-        about = real.stat()
-    except (OSError, RuntimeError):
-        return NO_SUCH_FOLDER.format(folder=folder)
-    if not stat.S_ISDIR(about.st_mode):
-        return NO_SUCH_FOLDER.format(folder=folder)
-    for what, place in own:
-        here = place.resolve()
-        if real == here or here in real.parents or real in here.parents:
-            return KEPT_THERE.format(folder=folder, what=what, place=here)
-    allowed = [root.resolve() for root in roots]
-    within = next((root for root in allowed if root in real.parents), None)
-    if within is None:
-        return NOT_ALLOWED.format(folder=folder, roots=", ".join(map(str, allowed)) or "none")
-    if name := next((part for part in real.relative_to(within).parts if part.startswith(".")), None):
-        return HIDDEN.format(folder=folder, name=name)
-    return "" if about.st_uid == uid else NOT_MINE.format(folder=folder, uid=uid)
+@dataclass(frozen=True, slots=True)
+class Lending:
+    """The folders that may be lent: those below `roots`, which hold nothing of Signalbox's `own`, each behind what it is."""
+
+    roots: Sequence[Path] = ()
+    own: Sequence[tuple[str, Path]] = ()
+
+    def refusal(self, folder: Path, *, uid: int) -> str:
+        """The reason for which a folder may not be lent; empty where it may. Links in it count as what they lead to."""
+        try:
+            real = folder.resolve(strict=True)
+            about = real.stat()
+        except (OSError, RuntimeError):
+            return NO_SUCH_FOLDER.format(folder=folder)
+        if not stat.S_ISDIR(about.st_mode):
+            return NO_SUCH_FOLDER.format(folder=folder)
+        for what, place in self.own:
+            here = place.resolve()
+            if real == here or here in real.parents or real in here.parents:
+                return KEPT_THERE.format(folder=folder, what=what, place=here)
+        allowed = [root.resolve() for root in self.roots]
+        within = next((root for root in allowed if root in real.parents), None)
+        if within is None:
+            return NOT_ALLOWED.format(folder=folder, roots=", ".join(map(str, allowed)) or "none")
+        if name := next((part for part in real.relative_to(within).parts if part.startswith(".")), None):
+            return HIDDEN.format(folder=folder, name=name)
+        return "" if about.st_uid == uid else NOT_MINE.format(folder=folder, uid=uid)
 
 
 def lend(root: Path, name: str, folder: Path) -> None:
@@ -56,14 +64,17 @@ def lend(root: Path, name: str, folder: Path) -> None:
     fresh.replace(root / LENT / name)
 
 
-def lent_folder(root: Path, name: str) -> Path | None:
-    """The folder that is the workspace `name`; None for one of its own, also where what was lent is gone."""
+def lent_folder(root: Path, name: str, lending: Lending, *, uid: int) -> Path | None:
+    """The folder that is the workspace `name`; None for one of its own, also where what was lent is gone, or may be lent no more."""
     try:
         folder = Path((root / LENT / name).read_text(encoding="utf-8"))
     except OSError:
         return None
+    if why := lending.refusal(folder, uid=uid):
+        log.warning("a lent folder is taken back", folder=str(folder), reason=why)
+        return None
     try:
-        if folder.resolve(strict=True) == folder and os.access(folder, os.R_OK | os.X_OK) and folder.is_dir():
+        if folder.resolve(strict=True) == folder and os.access(folder, os.R_OK | os.X_OK):
             return folder
         log.warning("a lent folder leads elsewhere by now", folder=str(folder))
     except OSError as error:

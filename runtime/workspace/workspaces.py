@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from runtime.contract import Address
-from runtime.workspace.lent import lent_folder
+from runtime.workspace.lent import Lending, lent_folder
 from runtime.workspace.safe_fs import is_there, put, reading
 
+NOTHING_LENT: Final = Lending()
 ARRIVING: Final = ".arriving"
 """Under the root, and no session's: what is on its way into a workspace, where no tool can reach it."""
 
@@ -22,18 +23,19 @@ class WorkspaceFolders:
     """Implements `contract.Workspaces`: one folder an address under `root`, owned by the user as whom tools run.
 
     They are those of `agent`: each has its own. `uid` is that user where this process is root; an ordinary user's tools
-    run as itself.
+    run as itself. `lending` tells which folders of people may stand in place of one.
     """
 
-    def __init__(self, root: Path, agent: str, *, uid: int | None = None) -> None:
+    def __init__(self, root: Path, agent: str, *, uid: int | None = None, lending: Lending = NOTHING_LENT) -> None:
         self.root = root
+        self.lending = lending
         self._agent = agent
         self._uid = uid
         self._made: set[str] = set()
 
     def of(self, agent: str) -> WorkspaceFolders:
         """Workspace folders of another agent."""
-        return WorkspaceFolders(self.root, agent, uid=self._uid)
+        return WorkspaceFolders(self.root, agent, uid=self._uid, lending=self.lending)
 
     def path(self, address: Address) -> Path:
         """Path of the folder, there or not: readable, and unique by the hash, since two addresses may read alike once cleaned."""
@@ -49,7 +51,7 @@ class WorkspaceFolders:
     def folder(self, address: Address) -> Path:
         path = self.path(address)
         if path.name not in self._made or not _is_usable(path):
-            if lent := lent_folder(self.root, path.name):
+            if lent := lent_folder(self.root, path.name, self.lending, uid=self.uid):
                 return lent
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.mkdir(exist_ok=True, mode=0o700)

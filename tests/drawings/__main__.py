@@ -63,7 +63,7 @@ async def draw(pages: Mapping[Path, str], program: str) -> None:
 def main() -> None:
     program = executable()
     if program is None:
-        sys.exit("There is no Chromium here; tests/setup_chromium.sh installs one.")
+        sys.exit("There is no Chromium here; tests/setup.sh chromium installs one.")
     on_page = sys.argv[1] == "page"
     folder, *names = sys.argv[1 + on_page :]
     into, known = Path(folder), situations()

@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder: Path = parser.parse_args(arguments).folder
     program = executable()
     if program is None:
-        sys.stderr.write("There is no Chromium here; tests/setup_chromium.sh installs one.\n")
+        sys.stderr.write("There is no Chromium here; tests/setup.sh chromium installs one.\n")
         return 1
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, full_house(Path(name)) as house:

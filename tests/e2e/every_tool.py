@@ -36,7 +36,7 @@ def files() -> Scene:
         use("transcribe", path="voice.ogg"),
         use("shell", command="cat notes.txt"),
     ]
-    [made] = yield [use("image_make", prompt="a kettle")]
+    [made, _] = yield [use("image_make", prompt="a kettle"), use("speak", text="The kettle is on.")]
     yield [use("see", path=named(r"([\w./-]+\.png)", made), question="What is it?")]
 
 
@@ -69,6 +69,8 @@ def skills() -> Scene:
         use("skill_run", skill="tea", script="brew.sh", args="green"),
         use("skill_run", skill="tea", script="scripts/brew.sh", args="'black tea'"),
     ]
+    head = "---\nname: coffee\ndescription: Makes coffee. Use when people ask for coffee.\n---\n"
+    yield [use("skill_propose", name="coffee", why="They told me how.", text=f"{head}Grind the beans first.\n")]
 
 
 def memory() -> Scene:
@@ -243,8 +245,10 @@ GIVES: Final = {
     "send_file": "is attached",
     "set_zone": "Europe/Berlin",
     "shell": "The kettle is on.",
+    "skill_propose": "The skill coffee is there now, accepted by owner.",
     "skill_read": "Warm the pot first.",
     "skill_run": "brews black tea",
+    "speak": "Made speech/the-kettle-is-on-",
     "state_delete": "Removed.",
     "state_get": "version 1\n3",
     "state_list": "- cups",

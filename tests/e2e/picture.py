@@ -274,7 +274,7 @@ def main() -> int:
     given = parser.parse_args()
     program = executable()
     if program is None:
-        sys.stderr.write("There is no Chromium here; tests/setup_chromium.sh installs one.\n")
+        sys.stderr.write("There is no Chromium here; tests/setup.sh chromium installs one.\n")
         return 1
     given.folder.mkdir(parents=True, exist_ok=True)
     for name, (taking, settings) in TAKES.items():

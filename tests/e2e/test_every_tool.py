@@ -54,6 +54,10 @@ api_key = "none"
 name = "openai/whisper-1"
 api_base = "{media}/v1"
 api_key = "none"
+[speech]
+name = "openai/tts-1"
+api_base = "{media}/v1"
+api_key = "none"
 [egress]
 allow = ["{pages_at}", "{git_at}", "{peer_at}"]
 [[egress.rules]]

@@ -87,7 +87,7 @@ NUMBERS: Final = count(1)
 
 
 def program() -> str | None:
-    """The Dovecot of this machine; None without one (tests/setup_dovecot.sh installs it)."""
+    """The Dovecot of this machine; None without one (tests/setup.sh dovecot installs it)."""
     return shutil.which("dovecot", path=PATHS)
 
 

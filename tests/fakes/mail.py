@@ -23,6 +23,7 @@ from tests.lab.proxy import Proxy, proxy
 
 AUTHSERV: Final = "mx.example.org"
 """Under which the provider says who a sender is."""
+COVERED: Final = "from:to:cc:subject:date:message-id:in-reply-to:references:content-type"
 GONE: Final = "gone@example.org"
 """Nobody has this address, and the provider says so."""
 
@@ -67,12 +68,14 @@ class Provider:
         files: Mapping[str, bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         vouched: bool = True,
+        covered: str = COVERED,
     ) -> bytes:
-        """Somebody writes to the agent: the mail, as it came in."""
+        """Somebody writes to the agent: the mail, as it came in. `covered` are the headers that its signature names."""
         mail = EmailMessage(policy=policy.SMTP)
         if vouched:
             domain = sender.rpartition("@")[2].rstrip(">")
             mail["Authentication-Results"] = f"{AUTHSERV}; dmarc=pass header.from={domain}; dkim=pass header.d={domain}"
+            mail["DKIM-Signature"] = f"v=1; a=rsa-sha256; d={domain}; s=s; h={covered}; bh=YQ==; b=YQ=="
         mail["From"] = sender
         mail["To"] = self.address if to is None else to
         if cc:

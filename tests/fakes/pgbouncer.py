@@ -34,7 +34,7 @@ max_client_conn = 200
 
 
 def program() -> str | None:
-    """The PgBouncer of this machine; None without one (tests/setup_pgbouncer.sh installs it)."""
+    """The PgBouncer of this machine; None without one (tests/setup.sh pgbouncer installs it)."""
     return shutil.which("pgbouncer", path=PATHS)
 
 

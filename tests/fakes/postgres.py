@@ -83,6 +83,11 @@ class Postgres:
         return self._process.pid
 
     @property
+    def is_up(self) -> bool:
+        """False also where it could not be started again, since somebody took its port meanwhile."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def place(self) -> str:
         """Its host and port."""
         return f"127.0.0.1:{self._port}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-SENDS: Final = frozenset({"sendMessage", "sendPhoto", "sendDocument", "sendMediaGroup"})
+SENDS: Final = frozenset({"sendMessage", "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendMediaGroup"})
 EDITS: Final = frozenset({"editMessageText", "editMessageCaption"})
 GROUPS: Final[Mapping[str, frozenset[str]]] = {
     "send": SENDS,

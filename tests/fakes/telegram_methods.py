@@ -29,6 +29,8 @@ METHODS: Final = frozenset(
         "sendMessage",
         "sendPhoto",
         "sendDocument",
+        "sendVoice",
+        "sendAudio",
         "sendMediaGroup",
         "editMessageText",
         "editMessageCaption",
@@ -56,6 +58,8 @@ PACED: Final = frozenset(
         "sendMessage",
         "sendPhoto",
         "sendDocument",
+        "sendVoice",
+        "sendAudio",
         "sendMediaGroup",
         "editMessageText",
         "editMessageCaption",
@@ -103,6 +107,15 @@ class Methods:
     def _sendPhoto(self, asked: Mapping[str, Any]) -> Raw:  # noqa: N802
         return self._file(asked, "photo", PHOTO)
 
+    def _sendVoice(self, asked: Mapping[str, Any]) -> Raw:  # noqa: N802
+        upload = asked.get("voice")
+        if isinstance(upload, Upload) and not upload.content.startswith(b"OggS"):
+            raise bad("VOICE_MESSAGES_FORBIDDEN")
+        return self._file(asked, "voice", UPLOAD)
+
+    def _sendAudio(self, asked: Mapping[str, Any]) -> Raw:  # noqa: N802
+        return self._file(asked, "audio", UPLOAD)
+
     def _sendMediaGroup(self, asked: Mapping[str, Any]) -> list[Raw]:  # noqa: N802
         media = asked.get("media") or []
         if not 2 <= len(media) <= 10:
@@ -131,7 +144,7 @@ class Methods:
             raise Refusal(413, "Request Entity Too Large")
         stored = self._stored(upload)
         size = {"width": 90, "height": 90} if kind == "photo" else {"file_name": upload.name, "mime_type": upload.mime}
-        told = {**stored, **size}
+        told = {**stored, **size, **({"duration": 1} if kind in ("voice", "audio") else {})}
         return self._post(
             asked, caption=caption, caption_entities=spans, sent_entities=bool(spans), uploaded=upload.name, media_group_id=group,
             **{kind: [told] if kind == "photo" else told},

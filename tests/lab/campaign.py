@@ -186,19 +186,22 @@ class Campaign:
                 group.create_task(self._work())
 
     async def _work(self) -> None:
-        """Stage after stage, with a database server of its own that lives as long."""
+        """Stage after stage, with a database server of its own, and another where one doesn't come up again."""
         async with AsyncExitStack() as stack:
             server: Postgres | None = None
             while self._left and time.time() < self._until:
                 batch = self._left.pop(0)
-                if batch.engine == "postgres" and server is None:
+                if batch.engine == "postgres" and not (server and server.is_up):
                     server = await asyncio.to_thread(_started)
                     stack.callback(server.close)
                 await self._play(batch, server if batch.engine == "postgres" else None)
 
     async def _play(self, batch: Batch, server: Postgres | None) -> None:
-        """A trial that fails ends its stage, and the next goes on with a new one."""
+        """A trial that fails ends its stage, and the next goes on with a new one; without its server a later turn does."""
         while time.time() < self._until:
+            if server and not server.is_up:
+                self._left.insert(0, batch)
+                return
             due = [n for n in range(len(batch.trials)) if batch.key(n) in self._due]
             if not due or self._is_found(batch):  # one complaint is enough to know a bug by
                 self._due -= {batch.key(n) for n in due}

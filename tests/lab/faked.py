@@ -21,7 +21,7 @@ CLOCKED: Final = (sys.executable, "-m", "tests.lab.faked")
 
 
 def library() -> Path | None:
-    """Debian's libfaketime; None on a machine without it (tests/setup_faketime.sh installs it)."""
+    """Debian's libfaketime; None on a machine without it (tests/setup.sh faketime installs it)."""
     return next(Path("/").glob(LIBRARY.lstrip("/")), None)
 
 

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.soak,
     pytest.mark.timeout(240),
     pytest.mark.skipif(
-        library() is None, reason="no libfaketime on this machine (tests/setup_faketime.sh installs it)"
+        library() is None, reason="no libfaketime on this machine (tests/setup.sh faketime installs it)"
     ),
 ]
 

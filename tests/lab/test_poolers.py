@@ -22,7 +22,7 @@ from tests.lab.stage import Lab, Reached, lab
 
 pytestmark = [
     pytest.mark.timeout(400),
-    pytest.mark.skipif(program() is None, reason="no PgBouncer on this machine (tests/setup_pgbouncer.sh installs it)"),
+    pytest.mark.skipif(program() is None, reason="no PgBouncer on this machine (tests/setup.sh pgbouncer installs it)"),
 ]
 
 THINKS: Final = 0.3  # seconds: so a kill meets runs at work

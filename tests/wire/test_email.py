@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from runtime.contract import UNREAD, Commanded, Level, Said, SettleResult, Shown
+from runtime.contract import UNREAD, ApprovalId, Button, Choice, Commanded, Level, Said, SettleResult, Shown
 from runtime.errors import Rejected, Retryable, Uncertain
 from signalbox_email.checks import checked
 from signalbox_email.settings import EmailSettings, Security, Server
 from signalbox_email.trust import trusted
+from tests.contract.adapters.rig import Event
 from tests.contract.adapters.rigs.email import ADA, BOB, EmailRig, mailbox
 from tests.contract.adapters.stage import Stage, stage_for, until
 from tests.fakes.dovecot import dovecot
@@ -117,6 +118,22 @@ async def test_forged_mail_is_left_behind_and_marked(tmp_path: Path) -> None:
         await stage.taken("real")
         assert [signal.body for signal in stage.sink.calls] == [Said("real")]
         assert rig.provider.box.is_seen("<forged@example.org>")
+
+
+async def test_a_decision_that_may_be_of_another_question_is_asked_for_anew(tmp_path: Path) -> None:
+    """Its signature doesn't cover which mail it answers, so whoever has it could send it as the answer to any card."""
+    async with at_work(tmp_path) as (stage, rig), stage.life() as adapter:
+        button = Button(ApprovalId("0354ZtKrHPQyQx7PqdnDam"), Choice.APPROVE, "Approve")
+        await stage.show(adapter, stage.part(adapter, "May I?", button))
+        [card] = await stage.visible()
+        headers = {"In-Reply-To": card.id}
+        event = Event("<moved@example.org>")
+        rig.provider.write("approve", sender=ADA, message_id=event, headers=headers, covered="from:to:date:subject")
+        await until(lambda: rig.provider.box.is_seen(event), "flag")
+        assert stage.sink.calls == []
+        [told] = await rig.notices(event)
+        assert "with its code" in told
+        assert card.buttons[0].payload not in told, "who reads it must look at the card"
 
 
 async def test_a_thread_is_kept_by_a_program_that_names_only_the_mail_it_answers(tmp_path: Path) -> None:

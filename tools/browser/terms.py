@@ -18,7 +18,7 @@ from tools.sandbox.bubblewrap import FILTER_TEST, SANDBOX_TRIAL_TIMEOUT, SEALED,
 from tools.sandbox.sandbox import launch
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
-"""Names under which systems have it, as tests/setup_chromium.sh looks for it."""
+"""Names under which systems have it, as tests/setup.sh chromium looks for it."""
 NO_PLAYWRIGHT: Final = 'The browser needs the extra "browser": pip install "signalbox-bot[browser]", then restart.'
 NO_CHROMIUM: Final = "There is no Chromium on this machine: install the package chromium, or set chromium in [tools.browser] to its path."
 SELF_TEST: Final = f"""

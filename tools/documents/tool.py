@@ -57,7 +57,7 @@ def document_tool(reader: DocumentReader, egress: Egress | None) -> Tool:
     )
     async def read_document(
         context: ToolContext,
-        path: Annotated[str, "File in the workspace; for one someone sent, just its name."] = "",
+        path: Annotated[str, "In the workspace; of a sent file, its name."] = "",
         url: Annotated[str, "Or its http(s):// address."] = "",
         pages: Annotated[str, 'Pages, slides or parts, such as "11-20"; else the beginning and the end.'] = "",
     ) -> str:

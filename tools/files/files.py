@@ -94,7 +94,7 @@ def printable(name: str) -> str:
 
 @tool(effect=Effect.READ, output_bound=BOUND, flow=READING)
 def read_file(
-    path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
+    path: Annotated[str, "In the workspace; of a sent file, its name."],
     context: ToolContext,
     offset: Annotated[int, "First byte."] = 0,
     limit: Annotated[int, "Bytes to read."] = 0,

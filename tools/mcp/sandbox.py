@@ -112,29 +112,41 @@ def _secrets(program: Program, sandbox: SandboxTerms) -> Iterator[str]:
 
 
 def unseen(program: Program, *, takes_cwd: bool = True) -> str:
-    """A word on the first thing of its command that is here and not in its sandbox; empty where all is to be seen.
+    """A word on the first thing of its command that is here and not for it to be seen; empty where all is.
 
     `takes_cwd`: whether a setting says where the program starts.
     """
-    sandbox = program.sandbox
-    if sandbox is None and not _is_viewed(program):
-        return ""
+    sandbox, is_viewed = program.sandbox, _is_viewed(program)
     search = program.env.get("PATH", os.defpath)
-    found = shutil.which(program.command[0], path=search)
+    found = shutil.which(program.command[0], path=search) or program.command[0]
     readers = _interpreters(found, search)
     if gone := next((it for it in readers if not Path(it).exists()), ""):
         return f"its first line names {gone}, which is not there"
-    named = [it for it in (found or "", *readers, *program.command[1:]) if it.startswith("/") and Path(it).exists()]
+    words = [str(one) for it in program.command if (one := _meant(it, program))]
+    named = [it for it in (found, *readers, *program.command[1:], *words) if it.startswith("/") and Path(it).exists()]
     for place in named:
         if sandbox is None:
-            if any(path.is_relative_to(TEMPORARY) for path in (Path(place), Path(place).resolve())):
+            if is_viewed and any(path.is_relative_to(TEMPORARY) for path in (Path(place), Path(place).resolve())):
                 return f"{place} is not there for the user it runs as: keep it elsewhere than below {TEMPORARY}"
         elif why := _why_unseen(place, program, sandbox):
             ways = "keep it elsewhere, set cwd to its folder, or" if takes_cwd else "keep it elsewhere, or set"
             return f'{place} is not in its sandbox ({why}): {ways} sandbox = "external"'
-    return next(
-        (f"{it} is closed to the user it runs as: keep it elsewhere" for it in named if _is_closed(it, program)), ""
-    )
+    if closed := next((it for it in named if _is_closed(it, program)), ""):
+        return f"{closed} is closed to the user it runs as: keep it elsewhere"
+    if words:
+        return f"{words[0]} is not where it starts: name it by its whole path"
+    return "" if os.access(found, os.X_OK) or not Path(found).is_file() else f"{found} may not be run: chmod +x"
+
+
+def _meant(word: str, program: Program) -> Path | None:
+    """The file that a relative word names from where Signalbox was started, and that the program, which starts elsewhere, doesn't find."""
+    if not word or word.startswith(("/", "-")):
+        return None
+    try:
+        here, there = Path(word).resolve(), (program.cwd or program.folder) / word
+        return here if here.is_file() and not there.exists() and (os.sep in word or here.suffix) else None
+    except OSError:  # too long for a name: it's code
+        return None
 
 
 def _interpreters(script: str | None, search: str) -> list[str]:

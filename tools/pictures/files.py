@@ -7,6 +7,7 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from runtime.contract import VOICE_NOTE
 from runtime.errors import ToolFailed
 from runtime.markup.moments import several
 from tools.files.workspace import attached, named, opened
@@ -15,6 +16,17 @@ MEDIA_MAX_BYTES: Final = 20 << 20
 PICTURES: Final = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF87a": "gif", b"GIF89a": "gif"}
 WEBP: Final = (b"RIFF", b"WEBP")  # at 0 and at 8
 RECORDINGS: Final = ("flac", "m4a", "mp3", "mp4", "mpeg", "mpga", "oga", "ogg", "opus", "wav", "webm", "amr", "aac")
+SOUND_MIME: Final = {
+    "mp3": "audio/mpeg",
+    "ogg": VOICE_NOTE,
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "aac": "audio/aac",
+    "m4a": "audio/mp4",
+}
+"""Kinds of recordings that models of voices make."""
+OPUS_AT: Final = 28
+"""Bytes of an Ogg page before what it holds, where that is a stream's first packet. Source: RFC 7845, section 5.1."""
 MIME: Final = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 
 
@@ -23,6 +35,25 @@ def picture_kind(data: bytes) -> str:
     if data[:4] == WEBP[0] and data[8:12] == WEBP[1]:
         return "webp"
     return next((kind for sign, kind in PICTURES.items() if data.startswith(sign)), "")
+
+
+def sound_kind(data: bytes) -> str:
+    """Ending of a recording by its first bytes; empty for anything else."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
+        return "wav"
+    if data[:4] == b"OggS" and data[OPUS_AT : OPUS_AT + 8] == b"OpusHead":
+        return "ogg"
+    if data[:4] == b"fLaC":
+        return "flac"
+    if data[4:8] == b"ftyp":
+        return "m4a"
+    if data[:3] == b"ID3":
+        return "mp3"
+    if (
+        len(data) > 3 and data[0] == 0xFF and data[1] & 0xE0 == 0xE0
+    ):  # a frame begins: MPEG audio, or AAC where its layer is 0
+        return "mp3" if data[1] & 0x06 else "aac"
+    return ""
 
 
 def picture_at(workspace: Path, path: str) -> tuple[str, bytes]:

@@ -67,7 +67,9 @@ def _text(one: Memory) -> str:
 
 def _source(one: Memory) -> Iterator[str]:
     yield f"{one.valid_from:%Y-%m-%d}"
-    if one.trust is Trust.STAGED:
+    if one.origin and not one.by:
+        yield f"taken over from {one.origin}{'' if one.trust is Trust.SAID else ', confirmed by nobody'}"
+    elif one.trust is Trust.STAGED:
         yield "noted from a conversation, confirmed by nobody"
     elif one.trust is Trust.LOW:
         yield "from outside or another program"

@@ -67,9 +67,9 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     if content.text_file is not None:
         return [_as_file(content, document, content.text_file, reply_to)]
     *before, last = _pieces(document)
-    wires = [_wire(texts) for texts in before] + [_last(last, content)]
-    first, *others = [*wires, *_further(content.files[FILES:])]
-    return [_replying(first, reply_to), *others]
+    replies = [reply_to, *[""] * len(before)]
+    wires = [_wire(texts, reply_to=to) for texts, to in zip(before, replies, strict=False)]
+    return [*wires, _last(last, content, replies[-1]), *_further(content.files[FILES:])]
 
 
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
@@ -122,17 +122,17 @@ def _texts(document: Document) -> Texts:
     return to_discord(document), to_plain(document)
 
 
-def _wire(texts: Texts, content: Content | None = None) -> Wire:
+def _wire(texts: Texts, content: Content | None = None, reply_to: str = "") -> Wire:
     rows = buttons(content.buttons) if content else []
-    return Wire(_json(texts[0], rows), _json(_spared(texts[1]), rows))
+    return Wire(_json(texts[0], rows, reply_to=reply_to), _json(_spared(texts[1]), rows, reply_to=reply_to))
 
 
-def _last(texts: Texts, content: Content) -> Wire:
+def _last(texts: Texts, content: Content, reply_to: str) -> Wire:
     files = content.files[:FILES]
     if not files:
-        return _wire(texts, content)
+        return _wire(texts, content, reply_to)
     rows = buttons(content.buttons)
-    return Wire(_json(texts[0], rows, files), _without_files(_spared(texts[1]), rows, files))
+    return _replying(Wire(_json(texts[0], rows, files), _without_files(_spared(texts[1]), rows, files)), reply_to)
 
 
 def _further(files: Sequence[FileRef]) -> Iterator[Wire]:
@@ -176,11 +176,13 @@ def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str
     return _json(joined if len(joined) <= LIMIT else text or joined[:LIMIT], rows)
 
 
-def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -> str:
+def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = (), reply_to: str = "") -> str:
     is_seen = text.replace(NOTHING_WIDE, "").strip()
     body: Body = {"content": text if is_seen else "" if files else EMPTY_TEXT, "components": list(rows)}
     if files:
         body["files"] = [{"name": file.name, "path": file.path} for file in files]
+    if reply_to:
+        body["reply_to"] = reply_to
     return json.dumps(body, ensure_ascii=False)
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
-from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
+from runtime.contract import VOICE_NOTE, WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -41,6 +41,8 @@ WHOLE_FILE: Final = "call-{}.txt"
 MISSING: Final = "The file {} could not be sent here. The whole call is on the console."
 EMPTY_TEXT: Final = "(no text)"
 PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
+PLAYED: Final = ("audio/mpeg", "audio/mp4")
+"""Types of recordings with a player. Source: core.telegram.org/bots/api#sendaudio, read 2026-11."""
 PHOTO_MOST: Final = 10 * 1024 * 1024
 """Bytes of a photo; a larger picture goes as a document. Source: core.telegram.org/bots/api#sendphoto, read 2026-11."""
 
@@ -69,6 +71,15 @@ class Body:
     @property
     def is_photo(self) -> bool:
         return self.mime in PHOTOS and self.size <= PHOTO_MOST
+
+    @property
+    def is_voice(self) -> bool:
+        return self.mime == VOICE_NOTE
+
+    @property
+    def is_recording(self) -> bool:
+        """True for what Telegram plays: a voice note, or a file with a player."""
+        return self.is_voice or self.mime in PLAYED
 
     def to_json(self) -> str:
         said: dict[str, Any] = {"text": self.text, "entities": list(self.entities)}

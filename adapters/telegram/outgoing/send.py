@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -65,6 +66,15 @@ class Sending:
         )
 
     async def _send_file(self, part: Part, body: Body, chat: int) -> Message:
+        try:
+            return await self._send_as(part, body, chat)
+        except Refused as error:
+            if error.moved_to or not body.is_recording:
+                raise
+        # Certainly not shown: people may forbid voice notes, and what Telegram doesn't play is still a file.
+        return await self._send_as(part, replace(body, mime=""), chat)
+
+    async def _send_as(self, part: Part, body: Body, chat: int) -> Message:
         held = BytesIO(body.holds.encode("utf-8", "replace")) if body.holds else None
         try:
             with held or self._workspaces.open(part.address, body.file) as file:
@@ -77,6 +87,9 @@ class Sending:
         caption: dict[str, Any] = {"caption": body.text or None, "caption_entities": entities(body.entities)}
         if body.is_photo:
             return await self._bot.send_photo(chat, sent, **caption, **around)
+        if body.is_recording:
+            send = self._bot.send_voice if body.is_voice else self._bot.send_audio
+            return await send(chat, sent, **caption, **around)
         return await self._bot.send_document(chat, sent, disable_content_type_detection=True, **caption, **around)
 
     async def edit(self, receipt: Receipt, part: Part) -> Receipt:

@@ -10,8 +10,9 @@ from typing import Final
 from adapters.telegram.rooms import is_group
 from adapters.telegram.settings import Waits
 
-FIRST_PROBES: Final = 3
-"""Probes of one chat before the first wait: the lost message mostly is the first or second id above the floor."""
+FIRST_PROBES: Final = 6
+"""Probes of one chat before the first wait: the lost message mostly is the first or second id above the floor, and where
+there is none a second look at a group is over in time."""
 
 
 class Pacer:

@@ -41,6 +41,8 @@ from runtime.errors import Rejected, Retryable, Uncertain
 
 BUDGET: Final = 60
 BUDGET_IN_A_GROUP: Final = 12
+EMPTY_AT_FIRST: Final = 3
+"""Ids of a supergroup without a message, after which a first look is over: nobody there is looked for in vain for long."""
 BRIEF: Final = 5.0  # seconds of the first look where others are looked for too: the second begins 25 s after the marker
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
@@ -149,7 +151,12 @@ class Settling:
         return Shown(Receipt(message_name(search.chat, search.met)))
 
     def _is_brief(self, search: Search, scene: Scene) -> bool:
-        return bool(scene.others) and not search.attempt.looks and monotonic() - search.ticks > BRIEF
+        """True if a first look has done what it may: in a supergroup each probe that it spares is one for the second."""
+        if search.attempt.looks:
+            return False
+        if search.upto and search.empty >= EMPTY_AT_FIRST:
+            return True
+        return bool(scene.others) and monotonic() - search.ticks > BRIEF
 
     def _limit(self, search: Search) -> None:
         """In a supergroup a look ends where it began, since nobody tells how many ids others take meanwhile."""
@@ -293,6 +300,7 @@ class Settling:
     def _note(self, search: Search, number: int, found: Found, top: int, at: datetime) -> None:
         is_box = space_of(search.chat) == BOX
         if found is Found.NOTHING:
+            search.empty += 1
             self._searches.nothing(search.chat).note(number, top, at)
             return
         self._known.space(search.chat).note(number)

@@ -294,6 +294,7 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
         ("embeddings", settings.embeddings),
         ("images", settings.images),
         ("transcription", settings.transcription),
+        ("speech", settings.speech),
     )
     models += [(place, table.name, table.api_key_env) for place, table in tables if table.name]
     for place, model, named in models:

@@ -224,16 +224,11 @@ def _plain(part: str) -> str:
 
 
 def _copied(found: FoundSkill, goal: Path) -> None:
-    """Write the very bytes that were shown. One that is there goes first, since half of two would be neither."""
-    draft = goal.with_name(f".{goal.name}.new")
+    """Write the very bytes that were shown, whole: half of two skills would be neither."""
+    from runtime.skills.installing import install
+
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        for path, data in found.contents.items():
-            place = draft / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-        shutil.rmtree(goal, ignore_errors=True)
-        draft.rename(goal)
+        install(found.contents, goal)
     except OSError as error:
         raise ConfigError(f"{goal} cannot be written: {error.strerror}.") from error
 

@@ -13,6 +13,7 @@ import typer
 
 from bot.cli import init
 from bot.node.invocation import as_called
+from bot.terminal.grouped import grouped
 from bot.terminal.options import AsJson, ConfigFile, asking, hide_secrets, run, running_flags
 from bot.terminal.output import clean, show_json
 from runtime.errors import BotError, ConfigError
@@ -44,23 +45,12 @@ Patience = Annotated[float, typer.Option("--timeout", min=0.1, metavar="SECONDS"
 
 
 def add_to(cli: typer.Typer) -> None:
-    cli.command()(onboard)
+    cli.command()(grouped(onboard))
 
 
 def onboard(
     context: typer.Context,
-    model: init.ModelName = None,
-    api_base: init.ApiBase = None,
-    key_env: init.KeyEnv = None,
-    key_stdin: init.KeyStdin = False,
-    data_dir: init.DataDir = None,
-    database_url: init.DatabaseUrl = None,
-    owner: init.Owner = None,
-    port: init.Port = None,
-    key_file: init.KeyFile = False,
-    channel: init.Channels = None,
-    preset: init.PresetName = None,
-    yes: init.Yes = False,
+    answers: init.AnswerOptions,
     task: TaskText = None,
     timeout: Patience = 120.0,
     as_json: AsJson = False,
@@ -71,23 +61,8 @@ def onboard(
     Where there are settings, they stay as they are: a second run looks and tries again. Exit code: 0 all works, 1 something
     doesn't, 2 wrong use, 3 the task waits for an approval, 4 no answer in time.
     """
-    flags = init.flags_given(
-        model,
-        api_base,
-        key_env,
-        key_stdin,
-        data_dir,
-        database_url,
-        owner,
-        port,
-        key_file,
-        channel,
-        (),
-        preset,
-        no_try=False,
-    )
     given = config or context.find_root().obj
-    report = _Report(flags, alone=yes or key_stdin or as_json)
+    report = _Report(answers.flags(), alone=answers.alone or as_json)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         report.make(given, task, timedelta(seconds=timeout), _Printed().tell if not as_json else _tell_nothing)
     if as_json:

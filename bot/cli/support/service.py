@@ -16,26 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
+from bot.terminal.grouped import grouped
 from bot.terminal.options import AsJson, ConfigFile, settings_of
 from bot.terminal.output import clean, show_facts, show_json, tell
-from bot.terminal.start_options import (
-    AuthUrl,
-    EnforceGuardrails,
-    EnvFile,
-    Host,
-    MockTools,
-    ModelName,
-    NoGuardrails,
-    Only,
-    Port,
-    ShutdownTimeout,
-    check_model,
-    flags,
-    guardrails_of,
-    names_in,
-    typed,
-    variables_file,
-)
+from bot.terminal.start_options import EnvFile, StartOptions, check_model, variables_file
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -85,21 +69,14 @@ def add_to(cli: typer.Typer) -> None:
 
 
 @commands.command()
+@grouped
 def install(
     context: typer.Context,
+    start: StartOptions,
     name: Annotated[str, typer.Option("--name", help="Name of the unit.")] = "signalbox",
     detached: IsDetached = False,
     now: Annotated[bool, typer.Option("--now", help="Start it too.")] = False,
     log_file: OwnLog = None,
-    host: Host = None,
-    port: Port = None,
-    model: ModelName = None,
-    only: Only = None,
-    shutdown_timeout: ShutdownTimeout = None,
-    no_guardrails: NoGuardrails = False,
-    enforce_guardrails: EnforceGuardrails = False,
-    auth_url: AuthUrl = None,
-    mock_tools: MockTools = None,
     env: EnvFile = None,
     config: ConfigFile = None,
 ) -> None:
@@ -107,28 +84,11 @@ def install(
 
     Run it again to change the flags. It starts with the next `signalbox service restart`.
     """
-    guardrails_of(off=no_guardrails, enforced=enforce_guardrails)
-    given = flags(
-        host=host,
-        port=port,
-        model=model,
-        only=only,
-        shutdown_timeout=shutdown_timeout,
-        auth_url=auth_url,
-        mock_tools=mock_tools,
-    )
-    settings = settings_of(context, config, given)
-    check_model(settings, model)
-    options = {"host": host, "port": port, "model": model, "with": names_in(only), "shutdown_timeout": shutdown_timeout}
-    guarded = {"no_guardrails": no_guardrails, "enforce_guardrails": enforce_guardrails, "auth_url": auth_url}
-    canned = {"mock_tools": mock_tools.expanduser().absolute() if mock_tools else None}
+    start.guardrails()
+    settings = settings_of(context, config, start.flags())
+    check_model(settings, start.model)
     file = variables_file(context)
-    words = [
-        *_config_words(settings),
-        *(["--env", str(file)] if file else []),
-        "run",
-        *typed(**options, **guarded, **canned),
-    ]
+    words = [*_config_words(settings), *(["--env", str(file)] if file else []), "run", *start.typed()]
     _install(settings, name, words, log_file, detached=detached)
     if now:
         _start(settings, START_SECONDS)

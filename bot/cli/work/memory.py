@@ -142,7 +142,8 @@ def export(context: typer.Context, agent: OfAgent = "", config: ConfigFile = Non
 
 def _named(row: View) -> View:
     whose = row["room"] or row["person"] or FOR_WORDS[row["scope"]]
-    return {**row, "for": clean(whose), "agent": row["agent"] or "all"}
+    by = row.get("by") or (f"from {row['origin']}" if row.get("origin") else "")
+    return {**row, "for": clean(whose), "agent": row["agent"] or "all", "by": clean(by)}
 
 
 def _tell(row: View, as_json: bool) -> None:

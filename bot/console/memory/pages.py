@@ -81,8 +81,12 @@ def _place(agent: str, scope: str) -> str:
 
 
 def _line(row: View) -> tuple[str, ...]:
-    told = (_whose(row), row["agent"] or "all", badge(row["trust"]), row["by"] or "-", moment(row["valid_from"]))
+    told = (_whose(row), row["agent"] or "all", badge(row["trust"]), _from(row), moment(row["valid_from"]))
     return row["text"], *told, str(row["uses"]), tag("div", *_turns(row), class_="buttons")
+
+
+def _from(row: View) -> str:
+    return row["by"] or (say("from {program}", program=row["origin"]) if row["origin"] else "-")
 
 
 def _whose(row: View) -> Html:

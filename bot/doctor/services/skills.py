@@ -11,7 +11,7 @@ from bot.doctor.rows import rows_of
 from bot.doctor.subject import Subject, fine, warning
 from bot.settings.settings import Settings
 from bot.wiring.agents import manifests_of
-from bot.wiring.skills.places import lacks_of, places_of, undeclared
+from bot.wiring.skills.places import can_be_written, lacks_of, own_folder, places_of, undeclared
 from runtime.contract import Finding
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.lock import Locked, Standing, standing
@@ -36,9 +36,16 @@ async def check_skills(subject: Subject) -> Sequence[Finding]:
         one for one in found.values() if one.skill is None or any(uses(one.skill, manifest) for manifest in manifests)
     ]
     troubles = [*_of_each(mine, settings, locks), *_strange(settings, manifests, [name for _, name in found])]
+    proposals = list(_of_proposals(settings))
     if troubles or not mine:
-        return troubles
-    return [fine("skills", f"{several(len(mine), 'skill')}: {listed([one.name for one in mine])}")]
+        return [*troubles, *proposals]
+    return [fine("skills", f"{several(len(mine), 'skill')}: {listed([one.name for one in mine])}"), *proposals]
+
+
+def _of_proposals(settings: Settings) -> Iterator[Finding]:
+    """No trouble: settings that nobody writes are often meant so."""
+    if settings.skills.proposals and settings.file and not can_be_written(settings):
+        yield fine("skills.proposals", f"agents propose none: {own_folder(settings)} can't be written here")
 
 
 def _of_each(mine: Sequence[FoundSkill], settings: Settings, locks: dict[str, Locked]) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Final
 
@@ -13,7 +14,7 @@ from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
 from bot.operator.conversations.copies import copied
 from runtime.contract import Role
-from runtime.domain.copies.copy import to_markdown, to_values
+from runtime.domain.copies.copy import ConversationCopy, to_markdown, to_values
 from runtime.http.errors import Refusal
 from runtime.text.words import marked
 
@@ -49,8 +50,13 @@ class CopyDoors:
         if not await self._rooms.may_read(asked.caller, address):
             raise Refusal(403, NOT_YOURS)
         copy = await copied(self._context, address)
-        text = to_markdown(copy) if form == "markdown" else json.dumps(to_values(copy), ensure_ascii=False, indent=1)
+        body = await asyncio.to_thread(_written, copy, form)
         kind, end = FORMS[form]
         name = f"conversation-{address.room[:12]}.{end}" if address.room.isalnum() else f"conversation.{end}"
         headers = {"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
-        return web.Response(body=text.encode(), headers=headers)
+        return web.Response(body=body, headers=headers)
+
+
+def _written(copy: ConversationCopy, form: str) -> bytes:
+    text = to_markdown(copy) if form == "markdown" else json.dumps(to_values(copy), ensure_ascii=False, indent=1)
+    return text.encode()

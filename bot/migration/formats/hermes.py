@@ -11,7 +11,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.migration.formats.clocks import NoTime, instant, of_cron, of_instant, of_interval
-from bot.migration.formats.shared import add_account, add_person, add_prompt, add_skills, destination, timed
+from bot.migration.formats.shared import (
+    add_account,
+    add_person,
+    add_prompt,
+    add_skills,
+    destination,
+    leave_channel,
+    timed,
+)
 from bot.migration.formats.values import on, secret, table, tables, text
 from bot.migration.found import Found, FoundAccount, FoundJob, FoundMemory, FoundModel, Item
 from bot.migration.home import Home
@@ -84,7 +92,7 @@ def _channels(found: Found, variables: Mapping[str, str]) -> None:
             add_person(found, channel, "*")
     for prefix in OTHERS:
         if any(variables.get(f"{prefix}{end}") for end in TOKENS) or on_word(variables.get(f"{prefix}_ENABLED", "")):
-            found.leave(Item.ACCOUNTS, prefix.lower(), f"there is no channel {prefix.lower()} here")
+            leave_channel(found, prefix.lower())
 
 
 def on_word(value: str) -> bool:

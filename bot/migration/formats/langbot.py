@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from bot.migration.formats.shared import add_account, add_person
+from bot.migration.formats.shared import add_account, add_person, leave_channel
 from bot.migration.formats.values import account_name, on, secret, table, tables, text, words
 from bot.migration.found import Found, FoundAccount, FoundModel, Item
 from bot.migration.home import Home
@@ -89,7 +89,7 @@ def _bot(found: Found, bot: Mapping[str, Any]) -> None:
     channel, given = str(bot.get("adapter")), table(bot.get("adapter_config"))
     called = text(bot.get("name")) or channel
     if channel not in TOKEN_FIELDS:
-        found.leave(Item.ACCOUNTS, visible(called), f"there is no channel {visible(channel)} here")
+        leave_channel(found, channel, called)
         return
     taken = {one.name for one in found.accounts}
     secrets = {ours: secret(given.get(theirs)) for ours, theirs in TOKEN_FIELDS[channel].items()}

@@ -18,6 +18,7 @@ from bot.migration.formats.shared import (
     add_prompt,
     add_skills,
     destination,
+    leave_channel,
     leave_files,
     timed,
 )
@@ -62,7 +63,7 @@ def _channels(found: Found, channels: Mapping[str, Any]) -> None:
         if not on(one.get("enabled")) or channel in NOT_CHANNELS:
             continue
         if channel not in CAMEL_TOKENS:
-            found.leave(Item.ACCOUNTS, visible(channel), f"there is no channel {visible(channel)} here")
+            leave_channel(found, channel)
             continue
         secrets = {
             ours: secret(one.get(theirs)) or secret(one.get(ours)) for ours, theirs in CAMEL_TOKENS[channel].items()

@@ -22,6 +22,7 @@ from bot.migration.formats.shared import (
     add_prompt,
     add_skills,
     destination,
+    leave_channel,
     leave_files,
     timed,
 )
@@ -71,7 +72,7 @@ def _channels(found: Found, channels: Mapping[str, Any]) -> None:
             for name, account in _accounts(root):
                 _account(found, channel, name, {**root, **account})
         elif on(root.get("enabled"), usual=bool(root)) and channel != "defaults":
-            found.leave(Item.ACCOUNTS, visible(channel), f"there is no channel {visible(channel)} here")
+            leave_channel(found, channel)
 
 
 def _accounts(root: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

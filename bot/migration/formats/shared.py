@@ -9,9 +9,12 @@ from bot.migration.formats.notes import sentences
 from bot.migration.formats.values import IDS, NO_WORKSPACE
 from bot.migration.found import Found, FoundAccount, FoundPerson, FoundSkillFolder, Item
 from bot.migration.home import Home, is_folder
+from bot.plugins.channels import is_brought
 from runtime.text.glyphs import visible
 
 SKILL_FILE = "SKILL.md"
+GUIDES = {"email": "docs/email.md", "matrix": "docs/channels/matrix.md"}
+"""Channels that come with packages of this repository."""
 SECRETS_ARE_ELSEWHERE = "its secrets aren't in the folder itself"
 
 
@@ -27,7 +30,8 @@ def add_person(found: Found, channel: str, given: str, name: str = "", *, was_ad
     bare = given.split("|")[0].rpartition(":")[2].strip()
     pattern = IDS.get(channel)
     if pattern is None:
-        found.leave(Item.PEOPLE, told, f"there is no channel {channel} here")
+        why, fix = strange_channel(channel)
+        found.leave(Item.PEOPLE, told, why, fix and f"signalbox people add NAME --identity {channel}:{visible(bare)}")
     elif not pattern.fullmatch(bare):
         found.leave(
             Item.PEOPLE, told, "that is no id of an account there", "They get a pairing code when they write first."
@@ -39,6 +43,26 @@ def add_person(found: Found, channel: str, given: str, name: str = "", *, was_ad
         )
     elif not any(one.channel == channel and one.identity == f"{channel}:{bare}" for one in found.people):
         found.people.append(FoundPerson(channel, f"{channel}:{bare}", name, was_admin))
+
+
+def strange_channel(channel: str) -> tuple[str, str]:
+    """The reason for which a channel that isn't built in isn't taken over, and what to do."""
+    shown, name = visible(channel), channel.lower()
+    guide = GUIDES.get(name, "")
+    if is_brought(name):
+        by = f"see {guide}" if guide else "as its package says"
+        return (
+            f"{shown} comes with a package here, whose accounts aren't taken over",
+            f"Write its account by hand, {by}.",
+        )
+    if guide:
+        return f"the package with {shown} isn't installed", f"Install it, and write its account by hand, see {guide}."
+    return f"there is no channel {shown} here", ""
+
+
+def leave_channel(found: Found, channel: str, called: str = "") -> None:
+    why, fix = strange_channel(channel)
+    found.leave(Item.ACCOUNTS, visible(called or channel), why, fix)
 
 
 def add_skills(home: Home, found: Found, folder: str, *, depth: int = 1) -> None:

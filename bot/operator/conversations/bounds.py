@@ -18,7 +18,7 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.text.words import say
-from runtime.workspace.lent import lend, refusal
+from runtime.workspace.lent import lend
 
 GLOBS_MAX: Final = 100
 NOT_NEW: Final = "Bounds are for a new conversation that `signalbox ask` begins."
@@ -82,12 +82,8 @@ class BoundsApi(PartialApi):
         context = self._context
         if context.live_settings is None:
             raise Refusal(409, NO_FOLDERS)
-        settings = context.live_settings.current()
         workspaces = context.folders(agent)
-        own = [("our data", settings.data_dir), ("the files of conversations", settings.workspace_dir)]
-        if settings.file:
-            own.append(("our settings", settings.file))
-        why = refusal(folder, roots=settings.files.lendable, own=own, uid=workspaces.uid)
+        why = workspaces.lending.refusal(folder, uid=workspaces.uid)
         if why:
             raise Refusal(403, why)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -31,6 +31,7 @@ from runtime.domain.copies.copy import (
     to_values,
 )
 from runtime.domain.ids import digest
+from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
@@ -87,7 +88,7 @@ class CopiesApi(PartialApi):
         address = await self._room_meant(room)
         if address is None:
             raise Refusal(400, NAME_A_ROOM)
-        return to_values(await copied(self._context, address))
+        return await asyncio.to_thread(to_values, await copied(self._context, address))
 
     async def import_conversation(self, fields: Mapping[str, Any]) -> View:
         """Import such an export into a new room of the page, once. Nothing in it runs, waits or asks."""
@@ -103,20 +104,24 @@ class CopiesApi(PartialApi):
 
 
 async def copied(context: OperatorContext, address: Address) -> ConversationCopy:
-    """The conversation of a room, as it stands."""
+    """The conversation of a room, as it stands. It may be long, so all that goes through its texts is done in a thread."""
     rows = await context.store.shelf.rows_of(address, COPY_ENTRIES_MAX)
     begun = (row.text for row in rows.messages if _number(row) is None)
     said = next((text.partition("\n")[0] for text in begun), "")  # the title that its file had
     title = said or (await context.store.traces.titles([address])).get(address) or context.called(address)
+    names = context.mask(title), context.named(address)
+    found = await asyncio.to_thread(_found, rows, context.folders(MAIN), address, context.mask)
+    return ConversationCopy(*names, found[-COPY_ENTRIES_MAX:], rows.is_cut or len(found) > COPY_ENTRIES_MAX)
+
+
+def _found(
+    rows: ConversationRows, folders: WorkspaceFolders, address: Address, mask: Callable[[str], str]
+) -> tuple[CopiedEntry, ...]:
+    """All entries, in order, without secrets."""
     refs = [FileRef(*one) for row in rows.messages for one in row.files]
     refs += [one for row in rows.answers for one in row.content.files]
-    digests = await asyncio.to_thread(_digests, context.folders(MAIN), address, refs)
-    entries = sorted(_entries(rows, digests), key=lambda one: one[0])
-    found = tuple(_masked(context, one) for _, one in entries)
-    return ConversationCopy(
-        *(context.mask(title), context.named(address)),
-        *(found[-COPY_ENTRIES_MAX:], rows.is_cut or len(found) > COPY_ENTRIES_MAX),
-    )
+    entries = sorted(_entries(rows, _digests(folders, address, refs)), key=lambda one: one[0])
+    return tuple(_masked(mask, one) for _, one in entries)
 
 
 Placed = tuple[tuple[datetime, int, str], CopiedEntry]
@@ -208,9 +213,8 @@ def _values_in(text: str) -> dict[str, Any]:
     return values if isinstance(values, dict) and values.get("signalbox") == RECORD_WORD else {}
 
 
-def _masked(context: OperatorContext, one: CopiedEntry) -> CopiedEntry:
-    record = {name: context.mask(value) for name, value in one.record.items()}
-    return replace(one, text=context.mask(one.text), record=record)
+def _masked(mask: Callable[[str], str], one: CopiedEntry) -> CopiedEntry:
+    return replace(one, text=mask(one.text), record={name: mask(value) for name, value in one.record.items()})
 
 
 def _file(ref: FileRef, digests: Mapping[str, str]) -> CopiedFile:
@@ -238,8 +242,28 @@ def _digests(folders: WorkspaceFolders, address: Address, refs: Sequence[FileRef
 
 async def imported(context: OperatorContext, actor: Actor, copy: ConversationCopy) -> View:
     """Write a copy into a new room of the page, in one go; the same file of the same person is taken once."""
-    clean = context.door().clean
-    copy = await asyncio.to_thread(_cleaned, copy, lambda text: clean(text, Gate.MESSAGE_IN))
+    made, title = await asyncio.to_thread(_made, context, actor, copy, context.door())
+    entries = say_many("{number} entry", "{number} entries", len(copy.entries))
+    before = await context.store.shelf.import_conversation(made, MAIN)
+    if before is None:
+        await context.store.shelf.mark_room(actor.identity, made.address, RoomMark(title))
+    where = before or made.address
+    told = say(IMPORTED_BEFORE) if before else say(IMPORTED_NOW, entries=entries)
+    return {
+        "room": context.named(where),
+        "place": f"/#{where.room}",
+        "title": title,
+        "entries": len(copy.entries),
+        "already": before is not None,
+        "told": told,
+    }
+
+
+def _made(
+    context: OperatorContext, actor: Actor, copy: ConversationCopy, door: Door
+) -> tuple[ImportedConversation, str]:
+    """A copy as it is written, and its title."""
+    copy = _cleaned(copy, lambda text: door.clean(text, Gate.MESSAGE_IN))
     title = clip(visible(" ".join(copy.title.split()), one_line=True), TITLE_CHARS) or say(UNTITLED)
     named = json.dumps([to_values(replace(copy, room=""))["entries"], actor.identity], sort_keys=True)
     key = digest(named)
@@ -258,19 +282,7 @@ async def imported(context: OperatorContext, actor: Actor, copy: ConversationCop
         answers=list(_answers(copy, address)),
         material=material(to_markdown(copy)[-MODEL_CHARS:], COPY_SOURCE),
     )
-    before = await context.store.shelf.import_conversation(made, MAIN)
-    if before is None:
-        await context.store.shelf.mark_room(actor.identity, address, RoomMark(title))
-    where = before or address
-    told = say(IMPORTED_BEFORE) if before else say(IMPORTED_NOW, entries=entries)
-    return {
-        "room": context.named(where),
-        "place": f"/#{where.room}",
-        "title": title,
-        "entries": len(copy.entries),
-        "already": before is not None,
-        "told": told,
-    }
+    return made, title
 
 
 def _check_times(copy: ConversationCopy, now: datetime) -> None:

@@ -32,7 +32,7 @@ CALLED_BY: Final = ("name", "address", "tool")
 LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 AREAS: Final[Mapping[str, Sequence[str]]] = {
     marked("People and rooms"): ("access", "rooms", "feedback", "operators", "sessions"),
-    marked("Models and money"): ("model", "models", "embeddings", "images", "transcription", "budgets"),
+    marked("Models and money"): ("model", "models", "embeddings", "images", "transcription", "speech", "budgets"),
     marked("Rules and approvals"): ("policy", "approvals", "guard", "guard_rules", "interceptors", "egress"),
     marked("Agents and what they know"): ("agents", "run", "memory", "knowledge", "skills", "databases"),
     marked("Work by the clock and on events"): (

@@ -8,7 +8,7 @@ from bot.secrets import model_keys
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings
 
-SETTABLE: Final = ("model.", "models[", "embeddings.", "images.", "transcription.", "accounts[")
+SETTABLE: Final = ("model.", "models[", "embeddings.", "images.", "transcription.", "speech.", "accounts[")
 """Beginnings of the settings whose secrets may be set from here: no door of ours opens with one of these."""
 
 

@@ -37,7 +37,7 @@ OUR_WORDS: Final = frozenset({*(role.word for role in Role), "main", "demo", "de
 """Names that say nothing of anybody."""
 WORDS_MOST_CHARS: Final = 300
 PLAIN_SETTINGS: Final = re.compile(
-    r"(?:model|embeddings|images|transcription)\.name|models\[\d+\]\.model"
+    r"(?:model|embeddings|images|transcription|speech)\.name|models\[\d+\]\.model"
     r"|model\.(?:reasoning|images)|models\[\d+\]\.(?:reasoning|images)"
     r"|accounts\[\d+\]\.channel|access\.(?:default|rooms)|rooms\[\d+\]\.(?:attention|busy)"
     r"|sessions\.(?:busy|restore)|budgets\.(?:over|unpriced)|guard\.(?:secrets|random|personal)"

@@ -154,6 +154,7 @@ class MemoryOperations:
             "trust": one.trust.value,
             "pinned": one.pinned,
             "by": one.by if one.trust is Trust.SAID else "",
+            "origin": one.origin,
             "run": one.source_run,
             "uses": one.uses,
             "used_at": at(one.used_at),

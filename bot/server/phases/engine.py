@@ -40,7 +40,7 @@ from bot.wiring.safety.bound import bound_secrets_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
-from bot.wiring.skills.parts import SkillParts, skills_of
+from bot.wiring.skills.parts import SkillParts, proposing_of, skills_of
 from bot.wiring.skills.telling import SkillCommands
 from bot.wiring.tools.canned import canned_of
 from bot.wiring.tools.databases import query_tools
@@ -139,10 +139,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     hands, meaning = _hands(base, lambda: agents, door), meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
     guarded_model = GuardedModel(base.instruments.model(model), door)
-    media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
-    more = _more_tools(base, at, couriers, meaning, media, door)
+    media, skills = media_of(base.settings, base.store.embedding_costs, guarded_model, door), _skills(base, at)
+    more = _more_tools(base, at, couriers, meaning, media, skills, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    skills, reporters, interceptors = _skills(base, at, toolkit), _reporters(base, at), _interceptors(base, at, door)
+    reporters, interceptors = _reporters(base, at), _interceptors(base, at, door)
+    _offer_skills(base, skills, toolkit)
     _clean_words_of_base(base, door)
     agents, executors = _agents(base, at, guarded_model, toolkit, reporters, interceptors, door)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
@@ -189,9 +190,12 @@ def _skill_commands(at: AccountsPhase, skills: SkillParts, door: Door) -> SkillC
     return SkillCommands(skills.ready, lambda: at.live.rules.agents, partial(door.clean, gate=Gate.MEMORY_WRITE))
 
 
-def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts:
-    """Skills, whose tools are there while any agent may have one, and not before."""
-    skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
+def _skills(base: StorePhase, at: AccountsPhase) -> SkillParts:
+    return skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
+
+
+def _offer_skills(base: StorePhase, skills: SkillParts, toolkit: Toolkit) -> None:
+    """Tools of skills are there while any agent may have one, and not before."""
 
     def offer() -> None:
         log.info("skills changed", ready=skills.ready.names)
@@ -200,7 +204,6 @@ def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts
         toolkit.toolbox.bring(made)
 
     skills.ready.changed = offer
-    return skills
 
 
 def _edits(base: StorePhase, at: AccountsPhase, agents: Agents) -> Edits:
@@ -413,9 +416,15 @@ def _posting(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door
 
 
 def _more_tools(
-    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
+    base: StorePhase,
+    at: AccountsPhase,
+    couriers: Couriers,
+    meaning: NearRows,
+    media: Media,
+    skills: SkillParts,
+    door: Door,
 ) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
+    """Tools that post messages, start workflows, search packs, ask databases, make pictures and look at them, and propose skills."""
     posting = _posting(base, at, couriers, door)
     changes = RoomChanges(
         outbox=base.store.outbox,
@@ -449,7 +458,8 @@ def _more_tools(
         *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, WAIT_FOR_EVENT, *watching_tools(watches)),
         *goal_tools(goals, base.store.goals.cost_of),
     )
-    own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
+    proposing = proposing_of(lambda: at.reload.settings, skills, partial(door.clean, gate=Gate.MEMORY_WRITE))
+    own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others, *proposing)}
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     peers = tools_of_peers(base.settings, asked_peers_of(base.settings, base.store.peer_tasks))

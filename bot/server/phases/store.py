@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.server.instruments import Instruments
 from bot.settings.settings import Settings
-from bot.wiring.engine import notices_of, shell_of, space_of
+from bot.wiring.engine import notices_of, space_of, workspaces_of
 from bot.wiring.logins.parts import tokens_of
 from runtime.audit.anchor import HeadFile
 from runtime.audit.published import SignedEnds
@@ -17,7 +17,6 @@ from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, Rated, no_form, unrated
-from runtime.domain.agents.manifest import MAIN
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -90,7 +89,7 @@ def store_phase(
         notifier=notifier,
         membership=Membership(notifier),
         cooldowns=SharedCooldowns(store=store.cooldowns, notifier=notifier, now=store.now),
-        workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
+        workspaces=workspaces_of(settings),
         space=space_of(settings),
         tokens=tokens_of(settings, store, new_id, probe),
     )

@@ -19,7 +19,10 @@ from runtime.domain.routing import Attention
 from runtime.models.vendors import VENDORS
 from runtime.text.words import listed, marked, say
 
-MODELS: Final = ("model.name", "models[].model", "embeddings.name", "images.name", "transcription.name")
+MODELS: Final = (
+    *("model.name", "models[].model", "embeddings.name", "images.name", "transcription.name"),
+    "speech.name",
+)
 """Settings that choose a model at a vendor."""
 MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
 OWN_PLACES: Final = ("api_base", "api_key", "api_key_env", "api_keys", "api_key_envs", "login")

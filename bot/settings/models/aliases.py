@@ -15,7 +15,7 @@ Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 
 OWN_KEYS: Final = ("api_key", "api_key_env", "api_keys", "api_key_envs", "login")
-BESIDE: Final = ("embeddings", "images", "transcription")
+BESIDE: Final = ("embeddings", "images", "transcription", "speech")
 """Tables of models that do not answer people."""
 NAMED: Final = ("model", *BESIDE)
 """Tables whose model stands under `name`."""

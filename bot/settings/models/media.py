@@ -1,8 +1,9 @@
-"""`[images]` and `[transcription]`: models that make pictures, and that write recordings down."""
+"""`[images]`, `[transcription]` and `[speech]`: models that make pictures, write recordings down, and speak."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,7 +11,7 @@ from runtime.settings.types import Number, Secret, Section
 
 
 class MediaModel(Section):
-    """Settings that both have."""
+    """Settings that all of them have."""
 
     api_base: str = Field(
         default="", description="Address of an OpenAI-compatible or local server; empty: the vendor's own."
@@ -49,4 +50,27 @@ class TranscriptionSection(MediaModel):
     )
     price: Number | None = Field(
         default=None, ge=0, description="US dollars for a minute. Default: the price in LiteLLM's list."
+    )
+
+
+class SpeechSection(MediaModel):
+    """Speaks words for `speak`: [pictures.md](pictures.md#speaking)."""
+
+    name: str = Field(
+        default="",
+        description='Model of voices, such as "openai/gpt-4o-mini-tts"; "demo" makes a tone for each word without a vendor. Empty: '
+        "there is no `speak`.",
+    )
+    voice: str = Field(
+        default="alloy",
+        min_length=1,
+        max_length=100,
+        description="The vendor's name of the voice, unless a call names one.",
+    )
+    format: Literal["mp3", "opus", "aac", "flac", "wav"] = Field(
+        default="mp3", description="Kind of recording that is asked for. `opus` becomes a voice note on Telegram."
+    )
+    max_chars: int = Field(default=4_000, ge=1, le=20_000, description="Characters of one call.")
+    price: Number | None = Field(
+        default=None, ge=0, description="US dollars for a million characters. Default: the price in LiteLLM's list."
     )

@@ -50,6 +50,12 @@ class SkillsSection(Section):
         description="Folders of skills, beside `skills/` next to the settings file. On several nodes they are needed on each.",
     )
 
+    proposals: bool = Field(
+        default=True,
+        description="Let agents propose skills, and changes of those beside the settings file. An owner decides about each: "
+        "[skills.md](skills.md#skills-that-agents-propose).",
+    )
+
     @model_validator(mode="after")
     def _names(self) -> SkillsSection:
         for name in self.named:

@@ -8,7 +8,7 @@ from typing import Final
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
 from bot.node.version import VERSION
-from bot.settings.settings import Telemetry
+from bot.settings.sections.operating import Telemetry
 from bot.telemetry.instrument import Instrument
 from bot.telemetry.tracing.exporter import Telling
 from bot.telemetry.tracing.trail import Trail

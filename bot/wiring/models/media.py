@@ -1,4 +1,4 @@
-"""Models of pictures and of speech, made of the settings."""
+"""Models of pictures, of recordings and of voices, made of the settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from bot.settings.settings import Settings
 from bot.wiring.engine import transcriber_of
 from bot.wiring.models.made import refuses_unpriced
 from runtime.contract import Address, Model
-from runtime.contract.media import ImageModel, SpeechModel, Spending
+from runtime.contract.media import ImageModel, SpeechModel, Spending, VoiceModel
 from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ModelFailed, ToolFailed
+from tools.pictures.speaking import Voice
 from tools.pictures.tools import Media
 
 if TYPE_CHECKING:
@@ -29,7 +30,29 @@ def media_of(settings: Settings, spending: Spending, eyes: Model, door: Door) ->
     """Models for pictures and recordings as the settings name them. `eyes` is the model that answers people too."""
     program, speech = transcriber_of(settings), speech_model_of(settings)
     notes = program or (VoiceNotes(speech, spending) if speech else None)
-    return Media(image_model_of(settings, door), speech, program, eyes, spending, notes)
+    return Media(image_model_of(settings, door), speech, program, eyes, spending, notes, voice_of(settings, door))
+
+
+def voice_of(settings: Settings, door: Door) -> Voice | None:
+    """None where the settings name no model of voices."""
+    model = _voice_model(settings, door)
+    return Voice(model, settings.speech.voice, settings.speech.max_chars) if model else None
+
+
+def _voice_model(settings: Settings, door: Door) -> VoiceModel | None:
+    """As the others: a client library is loaded by the first call."""
+    speech = settings.speech
+    if not speech.name:
+        return None
+    if speech.name == DEMO:
+        from runtime.models.media.demo import DemoVoice
+
+        return DemoVoice()
+    from runtime.models.media.guarded import GuardedVoice
+    from runtime.models.media.voices import LiteVoice
+
+    terms = media_settings(settings, speech, speech.name)
+    return GuardedVoice(LiteVoice(terms, _unit(settings, "speech"), speech.format), door)
 
 
 def image_model_of(settings: Settings, door: Door) -> ImageModel | None:
@@ -71,8 +94,12 @@ def media_settings(settings: Settings, table: MediaModel, name: str) -> ModelSet
 def _unit(settings: Settings, table: str) -> Unit:
     from runtime.models.media.asking import Unit
 
-    price = settings.images.price if table == "images" else settings.transcription.price
-    return Unit(table, price, refuses_unpriced(settings))
+    prices = {
+        "images": settings.images.price,
+        "transcription": settings.transcription.price,
+        "speech": settings.speech.price,
+    }
+    return Unit(table, prices[table], refuses_unpriced(settings))
 
 
 class VoiceNotes:

@@ -12,6 +12,7 @@ from typing import Final
 from bot.settings.settings import Settings
 from bot.wiring.safety.bound import SECRET_USED, NoteUse
 from bot.wiring.skills.places import NOTHING_HANDED, secret_files_of, variables_of
+from runtime.chat.views.skills import FORM_LETTERS
 from runtime.context.prompt.skilled import told
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.skill import SCRIPTS, Skill
@@ -22,6 +23,8 @@ from runtime.text.naming import listed
 from tools.sandbox.sandbox import Provided
 
 JUST_CHANGED: Final = "The skill {name} has just changed, so it isn't used until an owner accepts it."
+FORM_TOLD: Final = "Form {form}."
+"""By which `skill_propose` knows what a change is based on."""
 LENT_MODE: Final = 0o755
 """Mode of what a command is lent: it may run as another user."""
 
@@ -47,7 +50,7 @@ class AcceptedSkills:
         if not file:
             others = sorted(path for path in skill.files if not path.startswith(SCRIPTS) and path.lower() != "skill.md")
             more = f"Files for skill_read: {', '.join(others)}." if others else ""
-            return "\n\n".join(filter(None, (told(skill), more)))
+            return "\n\n".join(filter(None, (told(skill), more, FORM_TOLD.format(form=skill.digest[:FORM_LETTERS]))))
         found = await self._accepted(skill)
         text = found.texts.get(file.removeprefix("./"))
         if text is None:

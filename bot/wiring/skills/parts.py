@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.settings.settings import Settings
 from bot.wiring.skills.book import AcceptedSkills
 from bot.wiring.skills.places import lacks_of, places_of
+from bot.wiring.skills.proposals import WrittenProposals
 from runtime.agent.duties.skilled import Skilled
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import SKILLS
+from runtime.contract import Tool
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.matching import uses
 from runtime.domain.skills.skill import Source
 from runtime.skills.ready import ReadySkills
 from runtime.skills.shelf import Shelf, ShelfPlace
+from runtime.store.skills.store import SkillLockStore
 from runtime.store.store import Store
+from tools.skills.proposing import propose_tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,8 @@ class SkillParts:
     every: ReadySkills
     book: AcceptedSkills
     skilled: Skilled
+    store: SkillLockStore
+    ring: Callable[[], object]
 
 
 def skills_of(
@@ -56,4 +63,13 @@ def skills_of(
 
     ready, every = made(used), made(lambda: places_of(settings()))
     book = AcceptedSkills(ready=ready, settings=settings, manifests=manifests, note=store.cluster.note_fact)
-    return SkillParts(ready, every, book, Skilled(shelf=ready, note=store.skills.use_skill))
+    skilled, ring = Skilled(shelf=ready, note=store.skills.use_skill), partial(notifier.notify, SKILLS)
+    return SkillParts(ready, every, book, skilled, store.skills, ring)
+
+
+def proposing_of(settings: Callable[[], Settings], parts: SkillParts, clean: Callable[[str], str]) -> Sequence[Tool]:
+    """The tool by which agents propose skills; none where the settings turn it off."""
+    if not settings().skills.proposals:
+        return ()
+    proposals = WrittenProposals(settings=settings, ready=parts.ready, store=parts.store, ring=parts.ring, clean=clean)
+    return (propose_tool(proposals),)

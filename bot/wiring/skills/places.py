@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,14 @@ def places_of(settings: Settings) -> list[ShelfPlace]:
 def own_folder(settings: Settings) -> Path | None:
     """The folder beside the settings file, where `skills install` puts them; None without such a file."""
     return settings.file.parent / SKILLS_FOLDER if settings.file else None
+
+
+def can_be_written(settings: Settings) -> bool:
+    """True if this process may make and change skills beside the settings file, as far as a look tells."""
+    folder = own_folder(settings)
+    if folder is None:
+        return False
+    return os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK)
 
 
 def _of_agents(settings: Settings) -> Iterator[ShelfPlace]:

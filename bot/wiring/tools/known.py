@@ -23,6 +23,7 @@ from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.skills import Proposals
 from runtime.contract.agents.watches import Watches
 from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
@@ -36,6 +37,7 @@ from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
 from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.kit.rooms import AS_STORED
+from tools.pictures.speaking import SPOKEN_BY_NOBODY
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
@@ -43,6 +45,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.proposing import propose_tool
 from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
 from tools.watching.watches import watching_tools
@@ -62,7 +65,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
-    own |= {tool.spec.name: tool for tool in media_tools(Media())}
+    speaking = SPOKEN_BY_NOBODY if settings.speech.name else None
+    own |= {tool.spec.name: tool for tool in media_tools(Media(voice=speaking))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), rooms=AS_STORED, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
@@ -82,6 +86,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= known_peer_tools(settings)
     if uses_skills(settings):
         own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)
+    if settings.skills.proposals:
+        own["skill_propose"] = propose_tool(cast("Proposals", None))
     own |= installed_tools(settings, own)
     return {**declared_tools(settings), **own}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final
 
-from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue, Json
+from runtime.contract import CardChange, CardFiles, CardNote, CardPart, CardText, CardValue, Json
 from runtime.text.glyphs import fenced, in_full, plainly, visible
 from runtime.text.retold import retold
 from runtime.text.words import count, marked, say, several
@@ -75,8 +75,17 @@ def whole_call(arguments: str) -> str:
     values = _values(arguments)
     if values is None:
         return in_full(arguments)[0]
-    texts = (visible(value) if isinstance(value, str) else _json(value, indent=2) for value in values.values())
-    return "\n\n".join(f"{visible(name)}:\n{text}" for name, text in zip(values, texts, strict=True))
+    texts = dict(_named_texts(values))
+    return "\n\n".join(f"{visible(name, one_line=True)}:\n{text}" for name, text in texts.items())
+
+
+def _named_texts(values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Each value as plain text; of texts by path each one, since lines of a file are no lines within JSON."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value and _are_texts(value):
+            yield from ((f"{name} {path}", visible(str(text))) for path, text in value.items())
+        else:
+            yield name, visible(value) if isinstance(value, str) else _json(value, indent=2)
 
 
 def _values(arguments: str) -> Mapping[str, Json] | None:
@@ -88,7 +97,7 @@ def _values(arguments: str) -> Mapping[str, Json] | None:
 
 
 def _noted(call: ShownCall, parts: Sequence[CardPart]) -> ShownCall:
-    notes = " · ".join(plainly(say(part.text)) for part in parts if isinstance(part, CardNote))
+    notes = " · ".join(plainly(retold(part.text)) for part in parts if isinstance(part, CardNote))
     notes = BLOCK_SIGN.sub(r"\g<1>\\\g<2>", notes)
     return ShownCall(f"{call.text}\n\n{notes}", call.is_whole) if notes else call
 
@@ -102,13 +111,32 @@ def _drawn(parts: Sequence[CardPart], values: Mapping[str, Json]) -> Iterator[tu
         name, value = part.argument, left.pop(part.argument)
         match part:
             case CardChange(before=before) if isinstance(value, str) and _differ(before, value):
-                yield f"{plainly(name)}{say(CHANGES_TITLE)}:\n\n{fenced(_changes(before, value), 'diff')}", False
+                yield _change(name, before, value), False
             case CardText(lines=most) if isinstance(value, str):
                 yield _lines(name, value, most)
+            case CardFiles(before=before, lines=most) if isinstance(value, dict) and value and _are_texts(value):
+                texts = [_file(name, path, str(text), before.get(path), most) for path, text in value.items()]
+                yield "\n\n".join(text for text, _ in texts), all(whole for _, whole in texts)
             case CardValue(also=also):
                 yield _line(name, value, also), True
             case _:
                 yield _line(name, value, ""), True
+
+
+def _are_texts(value: Mapping[str, Json]) -> bool:
+    return all(isinstance(text, str) for text in value.values())
+
+
+def _file(name: str, path: str, text: str, before: str | None, most: int | None) -> tuple[str, bool]:
+    """One text of several, and whether all of it is shown."""
+    title = f"{name} {visible(path, one_line=True)}"
+    if before is not None and _differ(before, text):
+        return _change(title, before, text), False
+    return _lines(title, text, most)
+
+
+def _change(title: str, before: str, after: str) -> str:
+    return f"{plainly(title)}{say(CHANGES_TITLE)}:\n\n{fenced(_changes(before, after), 'diff')}"
 
 
 def _line(name: str, value: Json, also: str) -> str:

@@ -110,7 +110,9 @@ def _notes(one: Memory) -> Iterator[str]:
         yield "pinned"
     if one.trust is Trust.LOW:
         yield say("from outside or another program")
-    if one.trust is Trust.STAGED:
+    if one.origin:
+        yield say("from {program}", program=plainly(one.origin))
+    elif one.trust is Trust.STAGED:
         yield say("from a conversation")
     if one.expires_at is not None and one.trust is Trust.SAID:
         yield say("until {expires_at}", expires_at=f"{one.expires_at:%Y-%m-%d}")

@@ -1,4 +1,4 @@
-"""Models that make pictures and that write recordings down, and the money of their calls."""
+"""Models that make pictures, write recordings down and speak, and the money of their calls."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ class WrittenDown:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A recording of words as its model made it, not looked at yet, and what it cost."""
+
+    recording: bytes
+    usage: Usage
+
+
 class ImageModel(Protocol):
     """A model that makes pictures of words."""
 
@@ -46,6 +54,15 @@ class SpeechModel(Protocol):
 
     async def write_down(self, recording: bytes, name: str) -> WrittenDown:
         """The words in `recording`; the ending of `name` tells its kind. Errors: ModelFailed."""
+
+
+class VoiceModel(Protocol):
+    """A model that speaks words."""
+
+    name: str
+
+    async def speak(self, text: str, voice: str) -> Spoken:
+        """A recording of `text` in the vendor's `voice`. Errors: ModelFailed."""
 
 
 class Spending(Protocol):

@@ -78,7 +78,7 @@ class MemoryRequest:
 class Memory:
     """A memory as it stands. `valid_to` is set where it was superseded or corrected, `superseded_by` by which other one.
 
-    `by` is the name of who said it, empty where nobody did.
+    `by` is the name of who said it, empty where nobody did; `origin` is the program that it was taken over from.
     """
 
     id: MemoryId
@@ -101,6 +101,7 @@ class Memory:
     uses: int
     used_at: datetime | None
     created_at: datetime
+    origin: str = ""
 
     @property
     def short_id(self) -> str:

@@ -144,6 +144,7 @@ OF_SCHEDULES: Final = {
     "workflow ended": EventWord("workflow.ended", "A workflow or a goal ended; the detail says how."),
 }
 OF_WORK: Final = {
+    "skill written": EventWord("skill.written", "A skill that an agent proposed was written, as an owner approved."),
     "skill accepted": EventWord("skill.accepted", "A skill was accepted."),
     "skill changed": EventWord("skill.changed", "Another form of a skill was accepted."),
     "skill waits": EventWord("skill.waiting", "A skill waits for an owner's word."),

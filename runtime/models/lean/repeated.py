@@ -7,16 +7,12 @@ messages differ the result is the same, so the first call of a kind is watched, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from copy import copy
 from typing import Any, Final
 
-Arguments = Mapping[str, Any]
-
-VENDOR: Final = "openai"
-"""The wire of OpenAI and of servers like it. For some others LiteLLM makes arguments of messages."""
+from runtime.models.lean.written import VENDOR, Arguments, Request, Written, is_plain, own
 
 KINDS_MAX: Final = 8
 """Kinds of calls to one model that are remembered: with these tools or those, and with words only."""
@@ -56,7 +52,7 @@ class RepeatedCalls:
         """The answer of `litellm.acompletion`. Errors: as it raises them."""
         constant = {name: value for name, value in arguments.items() if name != "messages"}
         kind = next((one for one in self._kinds if one.constant == constant), None)
-        if kind is None or any(map(is_signed, arguments["messages"])):
+        if kind is None or any(is_signed(one) for one in arguments["messages"] if "tool_calls" in one):
             return await self._watched(litellm, arguments, constant)
         return await kind.ask(litellm, arguments)
 
@@ -79,60 +75,40 @@ class Kind:
         self.constant = constant
         self._entry = {name: value for name, value in entry.items() if name not in ("messages", "model_response")}
         self._response: Any = None
+        self._request: Request | None = None
+        self._made = False
 
     async def ask(self, litellm: Any, arguments: Arguments) -> Any:
         """Errors: as `litellm.acompletion` raises them."""
         main = litellm.main
         try:
             messages = main.validate_and_fix_openai_messages(messages=arguments["messages"])
-            return await main.base_llm_http_handler.completion.enter(**self._fresh(main, messages))
+            if not self._made:
+                self._make(main)
+            if self._request is not None:
+                return await self._request.ask(main, messages, copy(self._response))
+            return await main.base_llm_http_handler.completion.enter(**self._fresh(messages))
         except Exception as error:
             told: dict[str, Any] = {"completion_kwargs": arguments, "extra_kwargs": arguments}
             raise main.exception_type(
                 model=arguments["model"], custom_llm_provider=VENDOR, original_exception=error, **told
             ) from error
 
-    def _fresh(self, main: Any, messages: list[Any]) -> dict[str, Any]:
+    def _make(self, main: Any) -> None:
+        """Make what all calls share."""
+        self._response = main.ModelResponse()
+        self._response.usage = main.litellm.Usage()
+        self._entry["provider_config"] = Written(self._entry, config_of(main, self._entry))
+        if is_plain(self._entry):
+            self._request = Request(self._entry)
+        self._made = True
+
+    def _fresh(self, messages: list[Any]) -> dict[str, Any]:
         """The entry of a call with `messages`. What LiteLLM writes into is its own."""
-        if self._response is None:
-            self._response = main.ModelResponse()
-            self._response.usage = main.litellm.Usage()
-            self._entry["provider_config"] = Written(self._entry, config_of(main, self._entry))
         entry = {name: own(value) for name, value in self._entry.items()}
         record = entry["logging_obj"] = record_of(entry)
         record.messages = messages
         return entry | {"messages": messages, "model_response": copy(self._response)}
-
-
-class Written:
-    """In place of a vendor's config: a request is written once, and after that only its messages are.
-
-    The tools of an agent are most of a request. Their JSON, and a copy of them without marks for caches, took 0.3 ms a call.
-    """
-
-    def __init__(self, entry: Arguments, config: Any) -> None:
-        self._config = config
-        self._streams = {"stream": True} if entry["stream"] else {}
-        self._rest = ""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._config, name)
-
-    def transform_request(self, *, optional_params: dict[str, Any], **named: Any) -> Any:
-        """Request of a call; without its tools where they are written already."""
-        if self._rest:
-            optional_params = {name: value for name, value in optional_params.items() if name != "tools"}
-        return self._config.transform_request(optional_params=optional_params, **named)
-
-    def sign_request(self, *, headers: Any, request_data: dict[str, Any], fake_stream: bool, **_: Any) -> Any:
-        """Headers, and the body, to which LiteLLM itself adds the wish for a stream after this."""
-        if fake_stream:
-            return headers, None
-        if not self._rest:
-            rest = {name: value for name, value in request_data.items() if name not in ("model", "messages")}
-            self._rest = json.dumps({"": "", **rest, **self._streams}).removeprefix('{"": ""')
-        model, messages = json.dumps(request_data["model"]), json.dumps(request_data["messages"])
-        return headers, f'{{"model": {model}, "messages": {messages}{self._rest}'.encode()
 
 
 def config_of(main: Any, entry: Arguments) -> Any:
@@ -145,15 +121,6 @@ def config_of(main: Any, entry: Arguments) -> Any:
     )
 
 
-def own(value: Any) -> Any:
-    """A copy of what may be written into; of `optional_params` that is also one of its values."""
-    match value:
-        case dict():
-            return {name: copy(one) if isinstance(one, dict | list) else one for name, one in value.items()}
-        case _:
-            return value
-
-
 def record_of(named: Arguments) -> Any:
     """The record of a call, which its loggers would read, for another one: without what was said."""
     record = copy(named["logging_obj"])
@@ -163,5 +130,5 @@ def record_of(named: Arguments) -> Any:
 
 
 def is_signed(message: Mapping[str, Any]) -> bool:
-    calls: Iterable[Mapping[str, Any]] = message.get("tool_calls", ())
+    calls: Iterable[Mapping[str, Any]] = message["tool_calls"]
     return any(SIGNED in call["id"] for call in calls)

@@ -1,1 +1,1 @@
-"""Models of pictures and of speech, asked through LiteLLM; and the demo's pictures, which need nobody."""
+"""Models of pictures, recordings and voices, asked through LiteLLM; and those of the demo, which need nobody."""

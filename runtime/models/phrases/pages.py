@@ -19,12 +19,13 @@ PAGE_PHRASES: Final[Sequence[Phrase]] = (
     (r"type (?P<text>.+) into \[?(?P<target>\w+-\d+)\]?", "browser_fill", {}),
     (r"close the browser", "browser_close", {}),
     (r"(?:draw|paint|make) (?:me )?a picture of (?P<prompt>.+)", "image_make", {}),
+    (r"(?:speak|read out|say aloud)(?: in the voice (?P<voice>[\w-]+))?: ?(?P<text>.+)", "speak", {}),
     (r"look at (?:the picture )?(?P<path>.+)", "see", {}),
     (r"(?:transcribe|write down) (?P<path>.+\.\w+)", "transcribe", {}),
 )
 WHAT_I_DO_WITH_PAGES: Final = """\
 - `open the page https://HOST/PAGE and take a picture`, then `click TARGET` or `type TEXT into TARGET`
-- `draw a picture of SUBJECT`, `look at FILE`, `transcribe FILE`"""
+- `draw a picture of SUBJECT`, `look at FILE`, `transcribe FILE`, `speak: TEXT` (or `speak in the voice NAME: TEXT`)"""
 AND_A_PICTURE: Final = re.compile(r"(?P<first>open .+?) and (?P<then>take a picture)[.!]?", re.IGNORECASE)
 
 

@@ -14,6 +14,8 @@ from runtime.store.common import add
 from runtime.store.schema import memories, memory_uses, memory_vectors, people
 from runtime.store.sql.driver import maybe_moment, moment
 
+TAKEN_OVER: Final = "import:"
+"""Before the name of a program, in place of the message that led to a memory. No id of a message begins so."""
 REACHES_MOST: Final = 4
 """Scopes that a reader may see at most."""
 NO_REACH: Final = ""
@@ -37,6 +39,7 @@ class Row(NamedTuple):
     trust: str
     importance: int
     pinned: int
+    source_signal: str | None
     source_run: str | None
     by_person: str | None
     valid_from: int
@@ -71,6 +74,7 @@ class Row(NamedTuple):
             uses=self.uses,
             used_at=maybe_moment(self.used_at),
             created_at=moment(self.created_at),
+            origin=(self.source_signal or "").partition(TAKEN_OVER)[2],
         )
 
 

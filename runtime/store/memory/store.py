@@ -30,7 +30,7 @@ from runtime.store.memory.keeping import Keeping, is_of_child, keep
 from runtime.store.memory.listed import listed, readable
 from runtime.store.memory.overview import counts, is_used
 from runtime.store.memory.readers import has_any, reader_at
-from runtime.store.memory.rows import Row
+from runtime.store.memory.rows import TAKEN_OVER, Row
 from runtime.store.memory.uses import last_uses, record_uses, uses_of
 from runtime.store.memory.why import forgotten_at, why
 from runtime.store.protocol.memory.memories import Use, UsedMemory, Why
@@ -69,9 +69,12 @@ class MemoryStore(Base):
 
         return await self._driver.write(make)
 
-    async def keep_given(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
+    async def keep_given(
+        self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str, origin: str = ""
+    ) -> Kept | str:
         now, owner = self.now(), "" if scope.kind is ScopeKind.ALL else agent
-        new = Keeping(self._new_id(), replace(wanted, scope=scope.kind), owner, scope, None, actor)
+        signal = f"{TAKEN_OVER}{origin}" if origin else None
+        new = Keeping(self._new_id(), replace(wanted, scope=scope.kind), owner, scope, None, actor, signal=signal)
         return await self._driver.write(lambda: keep(new, now))
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str:

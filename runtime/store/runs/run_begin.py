@@ -23,7 +23,7 @@ from runtime.store.common import PERSON, add, at_once, person, session_key
 from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
-from runtime.store.runs.turns import TURNS_SINCE, add_turn, leave_out, turn_of
+from runtime.store.runs.turns import NO_FILES, TURNS_SINCE, add_turn, leave_out, turn_of
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, Query, is_word, micros
@@ -247,6 +247,8 @@ def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, no
 
 def with_files(text: str, files: str) -> str:
     """A message as the model reads it."""
+    if files == NO_FILES:
+        return text
     known = ((path, f" ({size:,} bytes)" if size else "") for _, path, size, *_ in json.loads(files))
     attached = [f"[attached file: {path}{size}]" for path, size in known]
     return "\n".join([*filter(None, [text]), *attached])

@@ -30,6 +30,7 @@ from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.text.outside import OPENS
 
 NO_FILES = "[]"
+NO_CALLS = "[]"
 ADD_TURN = add(turns, without=("left_out",))
 SET_TURN = (
     update(turns)
@@ -331,6 +332,7 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
             return UserTurn(text, author, files_of(files) if files != NO_FILES else (), overheard=not run)
         case "assistant":
             thinking = Reasoning.from_json(thought) if thought else None
-            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)), thinking)
+            called = tuple(Call(*call) for call in json.loads(calls)) if calls != NO_CALLS else ()
+            return AssistantTurn(text, called, thinking)
         case _:
             return ToolTurn(call_id, tool, text)

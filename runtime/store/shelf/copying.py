@@ -170,24 +170,38 @@ class ConversationRows:
     is_cut: bool
 
 
-def conversation_rows(address: Address, most: int) -> Op[ConversationRows]:
+class FetchedRows(NamedTuple):
+    """Rows as the database gave them: `most` of each kind and one more, the newest first. Reading them is for a thread."""
+
+    most: int
+    messages: Sequence[Sequence[Any]]
+    answers: Sequence[Sequence[Any]]
+    edits: Sequence[Sequence[Any]]
+    calls: Sequence[Sequence[Any]]
+    questions: Sequence[Sequence[Any]]
+
+    def read(self) -> ConversationRows:
+        most = self.most
+        newest: dict[Any, str] = {
+            edited: content for edited, content, origin in reversed(self.edits) if not origin.startswith(REACTED)
+        }
+        return ConversationRows(
+            [_message_row(row) for row in reversed(self.messages[:most])],
+            [_answer_row(row, newest) for row in reversed(self.answers[:most])],
+            [_call_row(row) for row in reversed(self.calls[:most])],
+            [_question_row(row) for row in reversed(self.questions[:most])],
+            any(len(rows) > most for rows in (self.messages, self.answers, self.calls, self.questions)),
+        )
+
+
+def fetched_rows(address: Address, most: int) -> Op[FetchedRows]:
     key = {"room": str(address), "n": most + 1}
     messages = yield MESSAGES_OF, key
     answers = yield ANSWERS_OF, key
     edits = yield EDITS_OF, {"room": str(address), "edits": EDITS_FOR_EACH * most}
     calls = yield CALLS_OF, key
     questions = yield QUESTIONS_OF, key
-    newest: dict[Any, str] = {
-        edited: content for edited, content, origin in reversed(edits) if not origin.startswith(REACTED)
-    }
-    found = [messages, answers, calls, questions]
-    return ConversationRows(
-        [_message_row(row) for row in reversed(messages[:most])],
-        [_answer_row(row, newest) for row in reversed(answers[:most])],
-        [_call_row(row) for row in reversed(calls[:most])],
-        [_question_row(row) for row in reversed(questions[:most])],
-        any(len(rows) > most for rows in found),
-    )
+    return FetchedRows(most, messages, answers, edits, calls, questions)
 
 
 def _message_row(row: Sequence[Any]) -> MessageRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,7 +13,7 @@ from runtime.contract import Address, Author, FoundEntry, Identity, RoomMark
 from runtime.store.common import escaped
 from runtime.store.operations.history import said
 from runtime.store.schema import deliveries, parts, signals
-from runtime.store.shelf.copying import ConversationRows, ImportedConversation, conversation_rows, import_rows
+from runtime.store.shelf.copying import ConversationRows, ImportedConversation, fetched_rows, import_rows
 from runtime.store.shelf.deleting import take_back
 from runtime.store.shelf.marks import mark
 from runtime.store.sql.base import Base
@@ -106,7 +107,8 @@ class ShelfStore(Base):
 
     async def rows_of(self, address: Address, most: int) -> ConversationRows:
         """The newest `most` rows of each kind of a conversation."""
-        return await self._driver.read(lambda: conversation_rows(address, most))
+        fetched = await self._driver.read(lambda: fetched_rows(address, most))
+        return await asyncio.to_thread(fetched.read)
 
     async def import_conversation(self, given: ImportedConversation, agent: str) -> Address | None:
         now = self.now()

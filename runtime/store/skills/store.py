@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from runtime.contract import CallKey
 from runtime.domain.skills.lock import Locked
 from runtime.domain.skills.skill import Skill
 from runtime.store.skills.locking import accept_skill, give_up_skill, locks, tell_of_skill, use_skill
+from runtime.store.skills.proposing import accept_proposed
 from runtime.store.sql.base import Base
 
 
@@ -19,6 +21,10 @@ class SkillLockStore(Base):
     async def accept_skill(self, skill: Skill, text: str, by: str) -> bool:
         now = self.now()
         return await self._driver.write(lambda: accept_skill(skill, text, by, now))
+
+    async def accept_proposed(self, skill: Skill, text: str, call: CallKey) -> str:
+        now = self.now()
+        return await self._driver.write(lambda: accept_proposed(skill, text, call, now))
 
     async def tell_of_skill(self, name: str, digest: str) -> bool:
         now = self.now()

@@ -111,14 +111,16 @@ class Compiled:
     defaults: Mapping[str, object] = field(default_factory=dict)
     is_read: bool = True
     """Whether anybody reads its rows."""
+    is_lock: bool = False
+    """Whether it reads rows for their locks alone."""
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
-        values = [given[name] if name in given else self.defaults[name] for name in self.names]
+        known = {**self.defaults, **given} if self.defaults else given
         # Our own words, and ASCII without a NUL, are as any database takes them.
         return tuple(
             [
                 value if type(value) is not str or (value.isascii() and "\0" not in value) else storable(value)
-                for value in values
+                for value in map(known.__getitem__, self.names)
             ]
         )
 
@@ -149,8 +151,9 @@ class Compiler:
     def _compile(self, statement: Executable) -> Compiled:
         compiled: Any = statement.compile(dialect=self._dialect)  # type: ignore[attr-defined]  # every Core statement has it
         sql, unread = str(compiled), statement.get_execution_options().get("unread", False)
-        is_read = not unread and (not sql.lstrip().startswith(CHANGES) or "RETURNING" in sql)
-        return Compiled(sql, compiled.positiontup or (), dict(compiled.params), is_read)
+        changes = sql.lstrip().startswith(CHANGES)
+        is_read = not unread and (not changes or "RETURNING" in sql)
+        return Compiled(sql, compiled.positiontup or (), dict(compiled.params), is_read, is_lock=unread and not changes)
 
 
 def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import ApprovalId, Button, Choice, SettleResult, Shown
+from runtime.contract import TOO_LATE, ApprovalId, Button, Choice, SettleResult, Shown, in_time
 from runtime.errors import Rejected, Retryable, Uncertain
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Skill, Trouble
@@ -43,6 +43,17 @@ async def test_a_server_error_is_retryable_and_nobody_tries_again_by_himself(ope
         assert await seen(stage) == []
         await stage.show(adapter, stage.part(adapter))
         assert await seen(stage) == ["hello"]
+
+
+async def test_what_is_too_late_never_leaves(opened: Opened) -> None:
+    """Its process stood still behind its marker, and others may have sent it."""
+    async with opened(Skill.CUTS) as stage, stage.life() as adapter:
+        await stage.show(adapter, stage.part(adapter, "first"))
+        with in_time(lambda: False), pytest.raises(Retryable, match=TOO_LATE):
+            await stage.show(adapter, stage.part(adapter))
+        assert await seen(stage) == ["first"]
+        await stage.show(adapter, stage.part(adapter))
+        assert await seen(stage) == ["first", "hello"]
 
 
 async def test_a_closed_room_is_rejected_for_good(opened: Opened) -> None:

@@ -34,7 +34,8 @@ from runtime.models.media.images import LiteImages
 from runtime.models.media.speech import LiteSpeech
 from runtime.models.settings import ModelSettings
 from tests.fakes.media import MediaServer, dot
-from tools.pictures.tools import NO_IMAGES_SET, NO_SPEECH_SET, SPENT, Media, media_tools
+from tools.pictures.money import SPENT
+from tools.pictures.tools import NO_IMAGES_SET, NO_SPEECH_SET, Media, media_tools
 
 for name in VARIABLES:
     os.environ.setdefault(name, "True")
@@ -96,7 +97,9 @@ async def test_pictures_are_made_attached_and_paid_once_however_often_a_cut_call
     assert len(server.requests) == 1
     assert {"prompt": "A red dot", "n": 2, "size": "1536x1024"}.items() <= server.requests[0].items()
     assert [(tmp_path / file.path).read_bytes() for file in attached] == [dot(0), dot(1)]
-    assert [file.name.startswith("a-red-dot-") for file in attached] == [True, True]
+    assert [(file.name.startswith("a-red-dot-"), file.mime, file.remote) for file in attached] == [
+        (True, "image/png", "")
+    ] * 2
     ((agent, room, used),) = purse.charged
     assert (agent, room, used.cost_micros, used.unpriced) == ("main", ROOM, 80_000, False)
 

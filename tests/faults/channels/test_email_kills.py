@@ -25,7 +25,7 @@ from tests.packages import path_with_packages
 
 pytestmark = [
     pytest.mark.timeout(180),
-    pytest.mark.skipif(program() is None, reason="no Dovecot on this machine (tests/setup_dovecot.sh installs it)"),
+    pytest.mark.skipif(program() is None, reason="no Dovecot on this machine (tests/setup.sh dovecot installs it)"),
 ]
 
 LEAVES_WITHIN: Final = 20.0  # seconds

@@ -9,6 +9,8 @@ from typing import Final
 from runtime.chat.views import memories as views
 from runtime.contract import Address, PersonId
 from runtime.contract.memory.facts import Memory, MemoryId, MemoryKind, Reader, Scope, ScopeKind, Trust
+from runtime.text.words import said_in
+from tools.remembering.telling import line_of
 
 NOW: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ROOM: Final = Address.parse("slack:work/C1")
@@ -48,6 +50,16 @@ def test_what_counts_stands_first_and_by_whom_it_is_for() -> None:
         "- `9G5FAV` My dog is called \\*Rex\\*. (2026-03-01, from outside or another program)\n\n"
         "`!forget ID` removes one for good."
     )
+
+
+def test_what_was_taken_over_says_from_where() -> None:
+    taken = replace(REX, trust=Trust.STAGED, pinned=False, by="", origin="OpenClaw")
+    assert views.line_of(taken).endswith("(2026-03-01, from OpenClaw)")
+    assert views.line_of(replace(taken, trust=Trust.SAID)).endswith("(2026-03-01, from OpenClaw)"), "accepted, too"
+    assert views.line_of(replace(taken, origin="")).endswith("(2026-03-01, from a conversation)")
+    assert "taken over from OpenClaw, confirmed by nobody" in line_of(taken)
+    with said_in("de"):
+        assert views.line_of(taken).endswith("(2026-03-01, aus OpenClaw)")
 
 
 def test_a_group_is_told_where_the_rest_is() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from runtime.contract import (
     SessionKey,
     Speaking,
     Thinking,
+    Turn,
     Working,
 )
 from runtime.delivery.rates import Rates
@@ -127,6 +130,28 @@ async def test_a_quick_answer_shows_nothing_and_begins_no_task() -> None:
         seen.liveness.hush(RunId("run"))
         await asyncio.sleep(0.05)
         assert (channel.typed, channel.drafted, seen.tasks) == ([], [], 0)
+
+
+class Turns(Sequence[Turn]):
+    """A conversation that can be watched: of a tuple nobody is told that it is gone."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, number: Any) -> Any:
+        raise IndexError(number)
+
+
+async def test_of_an_answer_that_is_given_nobody_holds_the_conversation() -> None:
+    """A timer held it until the time for a sign had come: at 100 answers a second, 70 conversations."""
+    async with watching(Channel()) as seen:
+        turns = Turns()
+        seen.liveness.note(replace(claim(), turns=turns), Thinking())  # type: ignore[arg-type]  # no tuple
+        held = weakref.ref(turns)
+        del turns
+        assert held() is not None
+        seen.liveness.hush(RunId("run"))
+        assert held() is None
 
 
 async def test_typing_is_shown_after_a_while_and_renewed_before_it_lapses() -> None:

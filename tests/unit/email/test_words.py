@@ -131,4 +131,4 @@ def test_a_choice_is_the_first_line_and_nothing_else(
     text: str, asked: str, chosen: tuple[str, Choice, str] | None
 ) -> None:
     found = chosen_in(text, ApprovalId(asked) if asked else None)
-    assert found == (Chosen(ApprovalId(chosen[0]), *chosen[1:]) if chosen else None)
+    assert found == (Chosen(ApprovalId(chosen[0]), *chosen[1:], by_code=not asked) if chosen else None)

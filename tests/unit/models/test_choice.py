@@ -11,7 +11,8 @@ from datetime import timedelta
 import pytest
 
 from bot.metrics.metering import Metering
-from bot.settings.settings import Metrics, Web
+from bot.settings.sections.operating import Metrics
+from bot.settings.sections.rooms import Web
 from bot.testing.clocks import HandClock
 from bot.testing.openai.server import OpenAI, Reply
 from bot.testing.serve import serving

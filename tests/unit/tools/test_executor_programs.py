@@ -216,6 +216,29 @@ def test_a_program_below_tmp_that_its_user_cannot_see_is_named_without_a_sandbox
     assert unseen(Program(("/bin/sh",), tmp_path / "home", uid=65534, env={"PATH": "/usr/bin"})) == ""
 
 
+def test_a_script_that_is_named_as_one_sees_it_is_looked_for_where_the_program_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The very file that stands beside one is meant, and the program starts in a folder of its own."""
+    (tmp_path / "bots").mkdir()
+    script = tmp_path / "bots" / "agent.py"
+    script.write_text("#!/bin/sh\n")
+    monkeypatch.chdir(tmp_path)
+
+    def said(*command: str, uid: int | None = None) -> str:
+        return unseen(Program(command, tmp_path / "home", uid=uid, env={"PATH": "/usr/bin"}))
+
+    below = f"{script} is not there for the user it runs as: keep it elsewhere than below /tmp"
+    for command in (("/bin/sh", "bots/agent.py"), ("bots/agent.py",), ("/bin/sh", "../" * 20 + str(script)[1:])):
+        assert said(*command, uid=65534) == below, command
+    assert said("/bin/sh", "bots/agent.py") == f"{script} is not where it starts: name it by its whole path"
+    assert said(str(script)) == f"{script} may not be run: chmod +x"
+    (tmp_path / "home" / "bots").mkdir(parents=True)
+    (tmp_path / "home" / "bots" / "agent.py").touch()
+    assert said("/bin/sh", "bots/agent.py") == ""
+    assert said("/bin/sh", "-c", "exit 1 # " + "x" * 5_000) == ""
+
+
 async def test_starts_wait_ever_longer_and_at_most_a_minute(tmp_path: Path) -> None:
     async with model(tmp_path, HEAD + "print('no rules', file=sys.stderr)\nsys.exit(3)\n") as made:
         for _ in range(3):

@@ -38,6 +38,7 @@ READS: Final = {
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
+        "skill_propose",
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
@@ -66,6 +67,7 @@ REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
+    "skill_propose",
     *("forget", "state_set", "state_delete", "workflow_start", "goal_set", "watch_for"),
 }
 

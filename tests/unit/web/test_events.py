@@ -108,6 +108,37 @@ async def test_after_a_change_the_newest_are_read_and_the_page_again_where_an_ol
     assert stage.history.read == [PAGE, NEWEST, NEWEST, PAGE, NEWEST]
 
 
+async def test_a_message_is_told_as_answered_however_much_was_said_since(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        entries = stage.history.entries[stage.address(ROOM)] = [said(f"s{n}", f"word {n}", minute=n) for n in range(50)]
+        entries[20] = replace(entries[20], answered=False)
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            entries += [said(f"s{n}", f"word {n}", minute=n) for n in range(50, 50 + NEWEST)]
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, waiting = await frame(answer)
+            entries[20] = replace(entries[20], answered=True)
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, answered = await frame(answer)
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, later = await frame(answer)
+    told = [next(one for one in room["entries"] if one["id"] == "s20") for room in (waiting, answered)]
+    assert [one["answered"] for one in told] == [False, True]
+    assert stage.history.read == [PAGE, NEWEST + 30, NEWEST + 38, NEWEST]
+    assert len(later["entries"]) == NEWEST
+
+
+async def test_where_much_was_said_between_two_looks_nothing_is_missing(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        entries = stage.history.entries[stage.address(ROOM)] = [said("s0", "first")]
+        async with client.get(EVENTS) as answer:
+            await frame(answer)
+            entries += [said(f"s{n}", f"word {n}", minute=n) for n in range(1, 2 * NEWEST)]
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, room = await frame(answer)
+    assert [entry["id"] for entry in room["entries"]] == [f"s{n}" for n in range(2 * NEWEST)]
+
+
 async def test_now_and_then_the_whole_page_is_read(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
         async with client.get(EVENTS) as answer:

@@ -10,7 +10,7 @@ import pytest
 
 from runtime.contract import UPLOADS, Address
 from runtime.workspace.cleanup import Leftovers
-from runtime.workspace.lent import lend, refusal
+from runtime.workspace.lent import Lending, lend
 from runtime.workspace.workspaces import WorkspaceFolders
 
 ROOM = Address("web", "main", "bounded0123456789ab")
@@ -30,7 +30,11 @@ def home(tmp_path: Path) -> Path:
 
 def _refusal(home: Path, folder: Path, uid: int | None = None) -> str:
     own = [("our data", home / "bot" / "var"), ("our settings", home / "bot" / "signalbox.toml")]
-    return refusal(folder, roots=[home], own=own, uid=os.geteuid() if uid is None else uid)
+    return Lending([home], own).refusal(folder, uid=os.geteuid() if uid is None else uid)
+
+
+def _folders(home: Path, *roots: Path) -> WorkspaceFolders:
+    return WorkspaceFolders(home / "bot" / "var" / "workspaces", "main", lending=Lending(roots or (home,)))
 
 
 def test_a_folder_below_what_is_allowed_may_be_lent(home: Path) -> None:
@@ -62,7 +66,7 @@ def test_the_folder_of_another_user_is_refused(home: Path) -> None:
 
 
 def test_a_conversation_works_there_and_its_files_stay_when_it_ends(home: Path) -> None:
-    site, files = home / "projects" / "site", WorkspaceFolders(home / "bot" / "var" / "workspaces", "main")
+    site, files = home / "projects" / "site", _folders(home)
     site.chmod(0o755)
     (site / "index.html").write_text("hello")
     lend(files.root, files.path(ROOM).name, site)
@@ -77,7 +81,7 @@ def test_a_conversation_works_there_and_its_files_stay_when_it_ends(home: Path) 
 
 
 def test_one_that_leads_elsewhere_by_now_is_no_workspace(home: Path) -> None:
-    site, files = home / "projects" / "site", WorkspaceFolders(home / "bot" / "var" / "workspaces", "main")
+    site, files = home / "projects" / "site", _folders(home)
     lend(files.root, files.path(ROOM).name, site)
     (site / ".git").rmdir()
     site.rmdir()
@@ -85,3 +89,15 @@ def test_one_that_leads_elsewhere_by_now_is_no_workspace(home: Path) -> None:
     assert own.parent == files.root
     site.symlink_to("/etc")
     assert files.folder(ROOM) == own
+
+
+def test_what_the_settings_allow_no_longer_is_taken_back(home: Path) -> None:
+    site, before = home / "projects" / "site", _folders(home)
+    (site / "index.html").write_text("hello")
+    lend(before.root, before.path(ROOM).name, site)
+    assert before.folder(ROOM) == site
+    narrowed = _folders(home, home / "elsewhere")
+    assert narrowed.folder(ROOM) == before.path(ROOM), "a folder of the conversation's own, as if none was lent"
+    assert not narrowed.has(ROOM, "index.html")
+    assert WorkspaceFolders(before.root, "main").folder(ROOM) == before.path(ROOM)
+    assert (site / "index.html").read_text() == "hello"

@@ -65,7 +65,7 @@ async def draw(into: Path, program: str) -> None:
 def main() -> None:
     program = executable()
     if program is None:
-        sys.exit("There is no Chromium here; tests/setup_chromium.sh installs one.")
+        sys.exit("There is no Chromium here; tests/setup.sh chromium installs one.")
     asyncio.run(draw(Path(sys.argv[1]), program))
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime, timedelta
-from itertools import count, islice
+from itertools import islice
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.settling.known_ids import BEYOND, BOX, IDS_REMEMBERED, SLACK, SPACES, KnownIds, Space, space_of
+from adapters.telegram.settling.known_ids import (
+    BEYOND,
+    BOX,
+    DATED_OF_A_GROUP,
+    RUNS_OF_A_GROUP,
+    SLACK,
+    SPACES,
+    KnownIds,
+    Space,
+    space_of,
+)
 from adapters.telegram.settling.search import Nothing, reach, strangers
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -52,7 +63,7 @@ def test_what_was_empty_above_the_highest_known_id_counts_for_looks_that_began_b
 def test_of_a_supergroup_ids_are_named_without_counting_millions() -> None:
     space = Space()
     space.note(3)
-    assert list(islice(space.unknown(count(2)), 3)) == [2, 4, 5]
+    assert list(islice(space.unknown(range(2, sys.maxsize)), 3)) == [2, 4, 5]
 
 
 def test_private_chats_and_basic_groups_share_a_counter_and_a_supergroup_has_its_own() -> None:
@@ -69,14 +80,23 @@ def test_what_is_unknown_above_a_floor(numbers: list[int], floor: int) -> None:
     assert space.top == max(numbers, default=0)
 
 
+def test_a_room_takes_no_more_memory_after_twenty_thousand_messages_than_after_a_hundred() -> None:
+    space = KnownIds().space(-1_000_000_000_001)
+    for number in range(1, 20_001):
+        space.note(number)
+    assert (space.count, space.top, list(space.unknown(range(1, 20_003)))) == (1, 20_000, [20_001, 20_002])
+
+
 def test_memory_of_ids_and_of_chats_is_bounded() -> None:
-    known = KnownIds()
-    for number in range(1, IDS_REMEMBERED + 100):
-        known.note(11, number)
-    for chat in range(SPACES + 100):
-        known.note(-1_000_000_000_001 - chat, 1)
-    assert len(list(known.space(11).unknown(range(1, IDS_REMEMBERED + 100)))) == 99
-    assert known.space(11).top == IDS_REMEMBERED + 99
+    known, alone = KnownIds(), range(2, 2 * RUNS_OF_A_GROUP + 200, 2)
+    for chat in range(-1_000_000_000_001, -1_000_000_000_001 - SPACES - 100, -1):
+        known.note(chat, 1)
+    for number in alone:  # the bot hears only what is said to it
+        known.note(chat, number, dated=NOON, begun=NOON)
+    space = known.space(chat)
+    assert (known.count, space.count) == (SPACES, RUNS_OF_A_GROUP)
+    assert [number in space for number in alone] == [False] * 99 + [True] * RUNS_OF_A_GROUP
+    assert (len(space.dated), len(space.begun)) == (DATED_OF_A_GROUP, DATED_OF_A_GROUP)
 
 
 def test_ids_are_dated_by_the_platform_with_room_for_its_clock_and_by_our_sends_without() -> None:

@@ -62,6 +62,21 @@ def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, betwe
     play(scene)
 
 
+@pytest.mark.parametrize("applied", [None, 0.0, 5.0], ids=["never", "at once", "late"])
+def test_one_in_a_supergroup_is_there_or_comes_again_within_thirty_five_seconds(applied: float | None) -> None:
+    """Few ids may be tried there in a time, so the first look leaves most of them to the second."""
+
+    async def scene(loop: Loop) -> None:
+        (one,) = lost = [Lost(SUPERGROUP, applied=applied)]
+        ocean = Ocean(loop, lost)
+        ocean.hear(SUPERGROUP)
+        ocean.start()
+        assert await ocean.all_shown() <= 35
+        assert not one.unknown
+
+    play(scene)
+
+
 async def chatter(ocean: Ocean, between: float, chance: Random) -> None:
     while True:
         await asyncio.sleep(between)

@@ -16,6 +16,7 @@ from adapters.telegram.settings import TelegramSettings
 from runtime.chat.cards.open_cards import pending, question
 from runtime.chat.cards.settled_cards import settled
 from runtime.contract import (
+    VOICE_NOTE,
     Address,
     ApprovalId,
     ApprovalKind,
@@ -212,6 +213,21 @@ async def test_pictures_go_as_photos_and_the_rest_as_documents(bench: Bench) -> 
             "Deny",
             "Deny with a reason…",
         ]
+
+
+async def test_recordings_go_as_voice_notes_or_with_a_player_and_refused_ones_as_documents(bench: Bench) -> None:
+    made = {"note.ogg": b"OggS note", "tea.mp3": b"ID3 tea", "odd.ogg": b"nothing that Telegram plays"}
+    types = {"note.ogg": VOICE_NOTE, "tea.mp3": "audio/mpeg", "odd.ogg": VOICE_NOTE}
+    async with bench.life() as adapter:
+        folder = bench.stage.given.workspaces.folder(address())
+        for name, data in made.items():
+            (folder / name).write_bytes(data)
+        files = tuple(FileRef(name, name, len(data), mime=types[name]) for name, data in made.items())
+        for part in bench.parts(adapter, "", files=files):
+            await bench.stage.show(adapter, part)
+        voice, audio, document = await bench.driver.shown()
+    sizes = [voice["voice"]["file_size"], audio["audio"]["file_size"], document["document"]["file_size"]]
+    assert sizes == [len(data) for data in made.values()]  # also of the one that was sent twice
 
 
 async def test_a_file_that_is_gone_is_told_in_words(bench: Bench) -> None:

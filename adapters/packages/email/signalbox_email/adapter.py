@@ -128,6 +128,13 @@ class EmailAdapter:
     async def _finish(self, taken: Taken) -> Signal | None:
         """The signal, with the form filled in that stands behind a choice; None where somebody was told that there is none."""
         chosen, signal = taken.chosen, taken.signal
+        if taken.is_doubtful:
+            words = say(
+                "I can't be sure which question you mean: nothing proves which mail yours answers. "
+                "Write me the whole line from the card, with its code."
+            )
+            await self._tell(signal, words)
+            return None
         if chosen is None or chosen.choice not in FORMS:
             return signal
         if chosen.choice is Choice.EDIT:  # with nothing changed it would be an approval

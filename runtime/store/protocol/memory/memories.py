@@ -80,8 +80,10 @@ class Memories(Protocol):
     async def keep_said(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str:
         """Keep a memory of a run or a command. The same call again finds what it made."""
 
-    async def keep_given(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
-        """Keep a memory as an operator does, in any scope."""
+    async def keep_given(
+        self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str, origin: str = ""
+    ) -> Kept | str:
+        """Keep a memory as an operator does, in any scope. `origin` names the program that it is taken over from."""
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str:
         """Remove the row with this id, else those that have all these words, with what they had ended; those removed."""

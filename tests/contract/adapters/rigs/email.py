@@ -268,7 +268,7 @@ def on_screen(sent: Sent) -> OnScreen:
 async def mailbox(folder: Path, *, process: bool = False) -> AsyncIterator[EmailRig]:
     """The IMAP server is a process of its own either way."""
     if program() is None:
-        pytest.skip("no Dovecot on this machine (tests/setup_dovecot.sh installs it)")
+        pytest.skip("no Dovecot on this machine (tests/setup.sh dovecot installs it)")
     async with provider() as made:
         yield EmailRig(made)
 

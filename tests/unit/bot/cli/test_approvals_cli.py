@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.unit.bot.cli.test_cli import house, signalbox
+from tests.unit.bot.cli.test_cli import house, running, signalbox
 
 __all__ = ["house"]
+
+
+def room_of(house: Path, question: str) -> str:
+    return str(json.loads(signalbox(house, "approvals", "show", question, "--json").stdout)["address"]).rpartition("/")[
+        2
+    ]
 
 
 def asked(house: Path, words: str) -> str:
@@ -43,7 +49,7 @@ def test_a_list_shows_the_beginning_of_a_long_call_and_show_all_of_it(house: Pat
     listed = signalbox(house, "approvals", "list").stdout
     assert ("word word" in listed, "word end" in listed, "…" in listed) == (True, False, True)
     assert "word end" in signalbox(house, "approvals", "show", question).stdout
-    signalbox(house, "approvals", "deny", question)
+    assert signalbox(house, "approvals", "deny", question).stderr == "", "the running process acts on it"
     assert "denied" in signalbox(house, "approvals", "show", "--last").stdout, "decided, and still the newest"
 
 
@@ -56,3 +62,17 @@ def test_a_call_takes_its_own_words_and_tells_them(house: Path) -> None:
     signalbox(house, "ask", "ask me which colour? red or green")
     assert signalbox(house, "policy", "explain", "--last").stdout.startswith("write_file in ")
     assert signalbox(house, "approvals", "answer", question, "Approve").stdout == "write_file: approved.\n"
+
+
+def test_what_is_decided_while_nothing_runs_says_when_it_takes_effect(tmp_path: Path) -> None:
+    question = asked(tmp_path, "write hello to a.txt")
+    ended = signalbox(tmp_path, "approvals", "approve", question)
+    assert (ended.returncode, ended.stdout) == (0, "write_file: approved.\n")
+    first, second = ended.stderr.splitlines()
+    assert first.startswith("No Signalbox is running: this is stored")
+    assert first.endswith(" run")
+    assert second.endswith(f" trace {question}")
+    assert not [*tmp_path.glob("var/workspaces/*/a.txt")], "nothing was carried out yet"
+    with running(tmp_path):
+        told = signalbox(tmp_path, "ask", "--room", room_of(tmp_path, question), "read a.txt")
+        assert "hello" in told.stdout

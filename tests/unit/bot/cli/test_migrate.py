@@ -15,8 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.root import cli
+from bot.migration.formats import shared
 from bot.secrets.keys import VARIABLE
 from tests.migrations import NAMES, home_of
+from tests.packages import path_with_packages
 
 MISUSE = 2
 TOKENS = ("AAExample", "xoxb-", "xapp-", "sk-ant", "sk-example", "example-secret")
@@ -114,6 +116,31 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
     }
     assert "You're not a chatbot." in (place / "prompts" / "from-openclaw.md").read_text()
     assert "waits for an owner" in told("skills", "list")[1]
+    memories = json.loads(told("memory", "list", "--json")[1])
+    assert {(row["origin"], row["by"]) for row in memories} == {("OpenClaw", "")}
+    assert "from OpenClaw" in told("memory", "list")[1]
+
+
+def test_a_channel_that_is_not_taken_over_says_what_there_is_of_it_here(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    channels = {name: {"enabled": True, "allowFrom": ["ada@example.org"]} for name in ("email", "whatsapp")}
+    (home / "config.json").write_text(json.dumps({"channels": channels}))
+    path_with_packages(tmp_path / "site")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    accounts = {
+        row["name"]: row for row in migrated("nanobot", home, "--dry-run")["items"] if row["item"] == "accounts"
+    }
+    assert accounts["whatsapp"]["why"] == "there is no channel whatsapp here"
+    assert accounts["email"]["why"] == "email comes with a package here, whose accounts aren't taken over"
+    assert accounts["email"]["fix"] == "Write its account by hand, see docs/email.md."
+    monkeypatch.setattr(shared, "is_brought", lambda name: False)
+    accounts = {
+        row["name"]: row for row in migrated("nanobot", home, "--dry-run")["items"] if row["item"] == "accounts"
+    }
+    assert accounts["email"]["why"] == "the package with email isn't installed"
 
 
 def test_a_dry_run_writes_nothing_and_secrets_stay_behind_unless_asked_for(place: Path, tmp_path: Path) -> None:

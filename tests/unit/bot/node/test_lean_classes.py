@@ -91,6 +91,76 @@ def test_a_frozen_class_refuses_each_change(record: Any, slots: bool) -> None:
     assert dataclasses.replace(Deep(1), z=3) == Deep(1, 0, 3)
 
 
+@BOTH
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_objects_are_equal_by_the_fields_that_count(record: Any, slots: bool, frozen: bool) -> None:
+    decorated = record(frozen=frozen, slots=slots)
+
+    @decorated
+    class Line:
+        text: str
+        at: int = field(default=0, compare=False)
+        size: float = field(default=1.0, hash=False)
+
+    @decorated
+    class Empty: ...
+
+    @decorated
+    class One:
+        value: object
+
+    @decorated
+    class Deep(One): ...
+
+    not_a_number = float("nan")
+    assert Line("a", at=1) == Line("a", at=2) != Line("a", size=2)
+    assert Empty() == Empty()
+    assert One(not_a_number) == One(not_a_number)  # as tuples of the very same value are
+    assert One(1) != Deep(1)
+    assert One(1).__eq__(1) is NotImplemented
+    assert (hash(Line("a")) == hash(Line("a", size=2))) if frozen else Line.__hash__ is None
+    assert Line.__dataclass_params__.eq
+
+
+@BOTH
+@pytest.mark.parametrize("frozen", [False, True])
+def test_own_ways_to_compare_and_to_hash_are_kept(record: Any, frozen: bool) -> None:
+    @record(frozen=frozen)
+    class Alike:
+        name: str
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    @record(frozen=frozen)
+    class Numbered:
+        name: str
+
+        def __hash__(self) -> int:
+            return 7
+
+    @record(frozen=frozen, eq=False)
+    class Itself:
+        name: str
+
+    @record(frozen=frozen, unsafe_hash=True)
+    class Hashed:
+        name: str
+
+    @record(frozen=frozen, order=True)
+    class Ordered:
+        name: str
+
+    assert Alike("a") == Alike("b")
+    assert (Alike.__hash__ is None) is not frozen
+    assert hash(Numbered("a")) == 7
+    assert Numbered("a") == Numbered("a") != Numbered("b")
+    assert Itself("a") != Itself("a")
+    assert {Hashed("a"), Hashed("a")} == {Hashed("a")}
+    assert Ordered("a") < Ordered("b") != Ordered("a")  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("slots", [False, True])
 def test_a_plain_class_below_a_frozen_one_may_keep_more(slots: bool) -> None:
     """With slots, the library's method fails there: it knows the class that the one with slots was made from."""

@@ -13,7 +13,8 @@ import pytest
 
 from bot.operator.actor import Actor, owner_of
 from bot.operator.operations import Operations
-from bot.settings.settings import Access, Settings
+from bot.settings.sections.rooms import Access
+from bot.settings.settings import Settings
 from bot.wiring.identities import written
 from bot.wiring.safety.forgetting import folders_of, forgetter_of
 from runtime.contract import Identity, Role

@@ -17,8 +17,8 @@ from bot.console.people.pages import people
 from bot.console.people.person import merge, person
 from bot.operator.actor import Actor, owner_of
 from bot.operator.operations import Operations
-from bot.settings.sections.rooms import RoomTable
-from bot.settings.settings import Access, Settings
+from bot.settings.sections.rooms import Access, RoomTable
+from bot.settings.settings import Settings
 from bot.wiring.identities import written
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role

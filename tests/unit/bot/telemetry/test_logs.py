@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import structlog
+from structlog.testing import capture_logs
 
 from bot.telemetry import logs
 
@@ -90,3 +91,10 @@ def test_the_level_can_be_set_while_loggers_are_in_use() -> None:
     log.info("at last")
     # Each round is told at the level that the one before it set; the first one at the level of the start.
     assert [line["event"] for line in lines(out)] == ["warning", "debug", "warning", "library", "at last"]
+
+
+def test_a_level_that_is_set_leaves_alone_how_a_program_around_us_tells_its_lines() -> None:
+    logs.set_level("error")
+    with capture_logs() as told:
+        structlog.get_logger("theirs").info("all is well")
+    assert [line["event"] for line in told] == ["all is well"]

@@ -10,7 +10,8 @@ import pytest
 
 from bot.accounts.naming import Account, Accounts, Called, LiveNames
 from bot.settings.approvals import Approvals
-from bot.settings.settings import PolicyRule, Settings, load
+from bot.settings.policy.rules import PolicyRule
+from bot.settings.settings import Settings, load
 from bot.wiring.identities import owners_now, with_identities
 from runtime.contract import Address, Role
 from tests.unit.bot.accounts.test_accounts_at_work import Chat, Late, Running, running, settings_in

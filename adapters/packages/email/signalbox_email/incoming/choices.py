@@ -21,9 +21,12 @@ WORDS_MOST_CHARS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
+    """`by_code`: its sender named the question; else it is the one of the mail that theirs answers."""
+
     approval: ApprovalId
     choice: Choice
     words: str
+    by_code: bool
 
 
 def chosen_in(text: str, asked: ApprovalId | None) -> Chosen | None:
@@ -40,4 +43,4 @@ def chosen_in(text: str, asked: ApprovalId | None) -> Chosen | None:
         return None
     choice = Choice(found["choice"].lower())
     words = "\n".join(filter(None, [(found["words"] or "").strip(), below.strip()])) if choice in WORDY else ""
-    return Chosen(ApprovalId(code), choice, words[:WORDS_MOST_CHARS])
+    return Chosen(ApprovalId(code), choice, words[:WORDS_MOST_CHARS], bool(found["code"]))

@@ -11,6 +11,7 @@ from signalbox.channels import (
     UNREAD,
     Address,
     Addressing,
+    ApprovalId,
     Body,
     Clicked,
     Commanded,
@@ -19,18 +20,22 @@ from signalbox.channels import (
     Said,
     Signal,
 )
-from signalbox_email.ids import EMAIL, ROOM_MOST_PEOPLE, approval_in, digest, is_our_id, room_of, thread_of
+from signalbox_email.ids import EMAIL, ROOM_MOST_PEOPLE, approval_in, digest, ids_in, is_our_id, room_of, thread_of
 from signalbox_email.incoming.choices import Chosen, chosen_in
 from signalbox_email.incoming.loops import by_program
-from signalbox_email.incoming.parse import Mail, Named
+from signalbox_email.incoming.parse import Mail, Named, header, people
 from signalbox_email.incoming.quotes import parted
-from signalbox_email.incoming.senders import is_vouched_for
+from signalbox_email.incoming.senders import Vouched, vouched
+from signalbox_email.incoming.signatures import Cover, cover_of, key_of
 from signalbox_email.settings import EmailSettings
 
 NAMES_MOST_CHARS: Final = 200
 COMMAND_MARKS: Final = ("/", "!")
 UNPROVEN: Final = "?"
 """Stands before the address of a sender whom no server vouched for: whoever trusts that address means another identity."""
+
+WHOLE_COVER: Final = Cover(None)
+"""Of a sender who may be anybody, one thing is as good as another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +48,11 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """`address` is where the signal's answers go; `chosen` what it decides, whose form is still to be filled in."""
+    """`chosen` is what it decides, whose form is still to be filled in. `is_doubtful`: nothing proves that its sender meant that question."""
 
     signal: Signal
     chosen: Chosen | None = None
+    is_doubtful: bool = False
 
 
 def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Callable[[int], str]) -> Taken | Dropped:
@@ -60,19 +66,24 @@ def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Cal
         return Dropped("it is from this very address")
     if reason := by_program(mail):
         return Dropped(reason)
-    proven = is_vouched_for(address, mail.results, settings.authserv_id) if settings.authserv_id else False
-    if not proven and not settings.strangers:
-        return Dropped(f"{settings.authserv_id or 'no server'} doesn't vouch for {address}: it may be forged")
+    cover = _cover(mail, settings)
+    proven = isinstance(cover, Cover)
+    if isinstance(cover, str):
+        if not settings.strangers:
+            return Dropped(cover)
+        cover = WHOLE_COVER
     where, reach = _where(mail, settings)
-    asked = approval_in(mail.parent, settings.domain)
     words = parted(mail.text)
-    chosen = chosen_in(words.new, asked) if proven else None
+    asked = _asked(mail, settings, cover)
+    chosen = chosen_in(words.new, asked or approval_in(mail.parent, settings.domain)) if proven else None
     body: Body = (
-        Clicked(chosen.approval, chosen.choice, chosen.words) if chosen else _said(mail, words.new, settings, remote)
+        Clicked(chosen.approval, chosen.choice, chosen.words)
+        if chosen
+        else _said(mail, words.new, settings, remote, cover)
     )
     signal = Signal(
         platform=settings.identity,
-        dedupe_key=f"mail {digest(mail.key, address)}",
+        dedupe_key=f"mail {digest(key_of(mail.head, mail.key, mail.content, cover), address)}",
         actor=Identity(f"{EMAIL}:{'' if proven else UNPROVEN}{address}"),
         actor_name=mail.sender[0] or address,
         address=where,
@@ -83,7 +94,36 @@ def taken_from(mail: Mail, settings: EmailSettings, *, at: datetime, remote: Cal
         joinable=True,
         room_name=_names(mail, settings),
     )
-    return Taken(signal, chosen)
+    doubtful = chosen is not None and not (_is_to_us(mail, settings) and (chosen.by_code or asked))
+    return Taken(signal, chosen, doubtful)
+
+
+def _cover(mail: Mail, settings: EmailSettings) -> Cover | str:
+    """Tell as far as a mail is surely its sender's own; or why nothing of it is."""
+    sender = mail.sender[1]
+    ground = vouched(sender, mail.results, settings.authserv_id) if settings.authserv_id else None
+    if ground is None:
+        return f"{settings.authserv_id or 'no server'} doesn't vouch for {sender}: it may be forged"
+    if not mail.clear:
+        return "programs may read its headers in different ways, so its text may be forged"
+    return cover_of(mail.head, sender.rpartition("@")[2], signed=ground is Vouched.SIGNED)
+
+
+def _is_to_us(mail: Mail, settings: EmailSettings) -> bool:
+    return any(settings.is_ours(address) for _, address in [*mail.to, *mail.cc])
+
+
+def _asked(mail: Mail, settings: EmailSettings, cover: Cover) -> ApprovalId | None:
+    """The question that its sender surely answered: both what it answers and that it was for us are covered."""
+    if not any(
+        cover.holds(mail.head, name) and any(settings.is_ours(address) for _, address in people(mail.head, name))
+        for name in ("To", "Cc")
+    ):
+        return None
+    for name in ("In-Reply-To", "References"):
+        if cover.holds(mail.head, name) and (ids := ids_in(header(mail.head, name))):
+            return approval_in(ids[-1], settings.domain)
+    return None
 
 
 def too_large(mail: Mail, settings: EmailSettings, size: int, *, at: datetime) -> Taken | Dropped:
@@ -139,18 +179,20 @@ def _names(mail: Mail, settings: EmailSettings) -> str:
     return ", ".join(name or address for name, address in others_in(mail, settings))[:NAMES_MOST_CHARS]
 
 
-def _said(mail: Mail, new: str, settings: EmailSettings, remote: Callable[[int], str]) -> Said | Commanded:
+def _said(
+    mail: Mail, new: str, settings: EmailSettings, remote: Callable[[int], str], cover: Cover
+) -> Said | Commanded:
     files = tuple(FileRef(one.name, "", one.size, remote(one.place), one.mime) for one in mail.files)
-    text = _text(mail, new, settings)
+    text = _text(mail, new, settings, cover)
     return Said(text, files) if text or files else Commanded(UNREAD, "an empty mail")
 
 
-def _text(mail: Mail, new: str, settings: EmailSettings) -> str:
+def _text(mail: Mail, new: str, settings: EmailSettings, cover: Cover) -> str:
     """The new words; before them the subject where it begins a thread, below them a quote that we don't know yet."""
     if new.startswith(COMMAND_MARKS):
         return new
-    begins = not mail.references
-    pieces = [mail.subject] if begins and mail.subject and mail.subject not in new else []
+    is_title = not mail.references and mail.subject not in new and cover.holds(mail.head, "Subject")
+    pieces = [mail.subject] if is_title else []
     pieces.append(new)
     known = is_our_id(mail.parent, settings.domain) and mail.parent != mail.references[0]
     if (quoted := parted(mail.text).quoted) and not known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email import message_from_bytes, policy
@@ -18,6 +19,11 @@ from signalbox_email.incoming.html_text import HTML_MOST_CHARS, text_of_html
 TEXT_MOST_CHARS: Final = 200_000
 PARTS_MOST: Final = 200
 HEADER_MOST_CHARS: Final = 20_000
+PLAIN_HEAD: Final = re.compile(rb"(?:[!-9;-~]++:[^\r\n\0]*+\r?\n(?:[ \t][^\r\n\0]*+\r?\n)*+)++(?:\r?\n|\Z)")
+"""Headers that each program reads alike. Python takes a bare CR for the end of a line, and what is no header for the text:
+of a mail with such a thing its signature would cover another text than the one that is read here."""
+BLANKS: Final = b" \t\r\n\v\f"
+"""What a signature may leave out of account."""
 RESULTS_MOST: Final = 50
 NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
 """Encodings of Python's that no mail is in; some take hours."""
@@ -45,6 +51,7 @@ class Mail:
 
     `sender` is who it says it is from; nothing here tells that it is true. `references` are the ids of the mails before it
     in its thread, oldest first. `results` are the headers in which servers tell what they checked, the newest first.
+    `clear`: each program reads its headers alike. `content` is a digest of what stands below them.
     """
 
     key: str
@@ -59,6 +66,8 @@ class Mail:
     files: Sequence[Attached]
     results: Sequence[str]
     head: Message
+    clear: bool
+    content: str
 
 
 def mail_of(raw: bytes, *, key: str = "") -> Mail:
@@ -74,6 +83,7 @@ def mail_of(raw: bytes, *, key: str = "") -> Mail:
     parents = ids_in(header(message, "In-Reply-To"))
     parent = parents[0] if parents else (references[-1] if references else "")
     senders = _named(message, "From")
+    told = PLAIN_HEAD.match(raw)
     return Mail(
         key=ids[0] if ids else key or digest(raw),
         message_id=ids[0] if ids else "",
@@ -88,6 +98,8 @@ def mail_of(raw: bytes, *, key: str = "") -> Mail:
         files=files,
         results=[unfolded(str(one)) for one in (message.get_all("Authentication-Results") or [])[:RESULTS_MOST]],
         head=message,
+        clear=told is not None,
+        content=digest((raw[told.end() :] if told else raw).translate(None, BLANKS)),
     )
 
 

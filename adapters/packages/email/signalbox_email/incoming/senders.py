@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import Final
+
+from signalbox_email.incoming.signatures import akin
 
 SIGN: Final = re.compile(r'\\.|"|\(|\)|;|\s|[^\\"();\s]+|\\', re.DOTALL)
 RESULT: Final = re.compile(r"^\s*(?P<method>[a-z0-9-]+)(?:/\d+)?\s*=\s*(?P<result>[a-z]+)", re.IGNORECASE)
@@ -22,18 +25,26 @@ QUOTED: Final = "\N{REPLACEMENT CHARACTER}"
 """Stands for each sign in quotes that ends a word elsewhere: senders choose some of what a server quotes."""
 
 
-def is_vouched_for(address: str, results: Sequence[str], authserv_id: str) -> bool:
-    """True if the server says that the owner of the address's domain sent this: DMARC, or DKIM of that very domain."""
+class Vouched(Enum):
+    """The ground on which a server vouches for a sender."""
+
+    SIGNED = "a signature of the domain is right"
+    SENT = "DMARC passes, and no signature is told of: the mail may have none, and came from a server of the domain"
+
+
+def vouched(address: str, results: Sequence[str], authserv_id: str) -> Vouched | None:
+    """The ground on which the server says that the owner of the address's domain sent this: DMARC, or DKIM of that very domain."""
     domain = address.rpartition("@")[2].lower()
     own = [list(_told(one)) for one in results if _id_of(one) == authserv_id.lower()]
+    told_dkim = next((told for told in own if any(method == "dkim" for method, _, _ in told)), [])
+    signers = [_signer(properties) for method, result, properties in told_dkim if (method, result) == ("dkim", "pass")]
     dmarc = next((told for told in own if any(method == "dmarc" for method, _, _ in told)), None)
-    if dmarc is not None:
-        found = [(result, properties) for method, result, properties in dmarc if method == "dmarc"]
-        return len(found) == 1 and found[0][0] == "pass" and found[0][1].get("header.from") == domain
-    dkim = next((told for told in own if any(method == "dkim" for method, _, _ in told)), [])
-    return any(
-        method == "dkim" and result == "pass" and _is_of(domain, properties) for method, result, properties in dkim
-    )
+    if dmarc is None:  # a signature of a service that sends for many says nothing about the address
+        return Vouched.SIGNED if domain in signers else None
+    found = [(result, properties) for method, result, properties in dmarc if method == "dmarc"]
+    if len(found) != 1 or found[0][0] != "pass" or found[0][1].get("header.from") != domain:
+        return None
+    return Vouched.SIGNED if any(akin(domain, one) for one in signers) else Vouched.SENT
 
 
 def _id_of(header: str) -> str:
@@ -69,6 +80,6 @@ def _pieces(header: str) -> Iterator[str]:
     yield UNREADABLE if depth or in_quotes else piece
 
 
-def _is_of(domain: str, properties: dict[str, str]) -> bool:
-    """True if a signature is by this domain itself: one of a service that sends for many says nothing about the address."""
-    return properties.get("header.d", properties.get("header.i", "").rpartition("@")[2]) == domain
+def _signer(properties: dict[str, str]) -> str:
+    """The domain of a signature."""
+    return properties.get("header.d", properties.get("header.i", "").rpartition("@")[2])

@@ -21,7 +21,7 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 
-from signalbox.channels import Rejected, Retryable, Uncertain
+from signalbox.channels import TOO_LATE, Rejected, Retryable, Uncertain, leaves_in_time
 from signalbox_email.errors import MailError, away
 from signalbox_email.settings import EmailSettings
 from signalbox_email.trust import trusted
@@ -35,6 +35,8 @@ async def send(settings: EmailSettings, to: Sequence[str], mail: bytes, *, copy:
     """Send `mail`; with `copy` to ourselves too, in the same step. Errors: Retryable; Uncertain; Rejected."""
     async with connected(settings) as smtp:
         await _addressed(smtp, settings, to, copy=copy)
+        if not leaves_in_time():
+            raise Retryable(TOO_LATE)
         try:
             async with asyncio.timeout(settings.waits.data.total_seconds()):
                 await smtp.data(mail)
