@@ -182,9 +182,9 @@ def _forget_settings() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def made_once() -> Iterator[None]:
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        once.share(patch)
+        once.share(patch, tmp_path_factory.mktemp("once"))
         yield
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import Final
+from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Dialect
@@ -15,18 +15,19 @@ from runtime.store.sql import postgres, sqlite
 from runtime.store.sql.driver import Compiler
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.kept import lending
-
-DURABLE: Final = sqlite.connect
-"""The product's own: it waits for the disk."""
+from tests.fakes import forked, new_sqlite
 
 
-def share(patch: pytest.MonkeyPatch) -> None:
+def share(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """All stores of an engine share their compiled statements, new SQLite databases are copies of one, no commit waits
     for the disk, and a server of PostgreSQL is asked once if it is one."""
     for engine in (sqlite, postgres):
         patch.setattr(engine, "Compiler", _made_once(Compiler))
+    newest = folder / "newest.db"
+    hurried = new_sqlite.Hurried(new_sqlite.make(newest))
     for user in (sqlite, store):
-        patch.setattr(user, "connect", _in_no_hurry)
+        patch.setattr(user, "connect", hurried)
+    patch.setattr(forked, "NEWEST", newest)
     patch.setattr(store, "upgrade_sqlite", upgraded)
     patch.setattr(postgres, "kept_statements", _asked_once(postgres.kept_statements))
     patch.setattr(postgres, "open_pool", lending(postgres.open_pool))
@@ -41,13 +42,6 @@ def _made_once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compi
         return made[0]
 
     return again
-
-
-def _in_no_hurry(path: str) -> sqlite3.Connection:
-    """Tests kill our processes, not the machine: what the kernel has is kept."""
-    connection = DURABLE(path)
-    connection.execute("PRAGMA synchronous = OFF")
-    return connection
 
 
 @cache

@@ -17,7 +17,6 @@ from runtime.domain.ids import digest
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
-from runtime.store.web_push.subscriptions import Browser
 from runtime.text.words import language, marked, say
 
 HERE_FOR: Final = timedelta(seconds=45)
@@ -62,6 +61,8 @@ class PushRoutes:
 
     async def keep(self, request: web.Request) -> web.Response:
         """Tell this browser from now on. The same one again only brings its keys."""
+        from runtime.store.web_push.subscriptions import Browser  # where somebody turns it on
+
         visitor = await self._authenticator.visitor(request)
         body = await bodies.read_object(request)
         if trouble := self._trouble(request):

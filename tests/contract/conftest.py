@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,28 +15,39 @@ from tests.fakes.postgres import Postgres
 
 SAMPLED: Final = ("runtime", "courier")
 """Folders whose tests are about what is done with a store, and not about its statements, as those of `store` are."""
-USUAL_CASES: Final = 2
-"""Cases of one such test that the usual run has on PostgreSQL. The file has all, and so has `make cuts` on both."""
+USUAL_SHARE: Final = 3
+"""Of so many of their tests one has a case on PostgreSQL in the usual run. The file has all, and so has `make cuts` on both."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before those with a mark are left out
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    for cases in _on_postgres(items):
-        usual = {number * len(cases) // USUAL_CASES for number in range(USUAL_CASES)}
-        for place, case in enumerate(cases):
-            if place not in usual:
-                case.add_marker(pytest.mark.soak)
+    """A test that there is on PostgreSQL alone stays."""
+    on_file = {_test(item) for item in items if _engine(item) == "file" and not item.get_closest_marker("soak")}
+    counts = Counter[Path]()
+    for test, cases in _on_postgres(items).items():
+        place = counts[cases[0].path]
+        counts[cases[0].path] += 1
+        usual = 1 if place % USUAL_SHARE == 0 or test not in on_file else 0
+        for case in cases[usual:]:
+            case.add_marker(pytest.mark.soak)
 
 
-def _on_postgres(items: Iterable[pytest.Item]) -> Iterable[Sequence[pytest.Item]]:
-    """By test, its usual cases on PostgreSQL."""
+def _on_postgres(items: Iterable[pytest.Item]) -> Mapping[str, Sequence[pytest.Item]]:
+    """By test, its cases on PostgreSQL that aren't for the long run."""
     found: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        called = getattr(item, "callspec", None)
-        is_there = called is not None and called.params.get("url") == "postgres"
-        if is_there and item.path.parent.name in SAMPLED and not item.get_closest_marker("soak"):
-            found[item.nodeid.partition("[")[0]].append(item)
-    return found.values()
+        if _engine(item) == "postgres" and item.path.parent.name in SAMPLED and not item.get_closest_marker("soak"):
+            found[_test(item)].append(item)
+    return found
+
+
+def _test(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _engine(item: pytest.Item) -> str | None:
+    called = getattr(item, "callspec", None)
+    return None if called is None else called.params.get("url")
 
 
 @pytest.fixture(scope="session")
@@ -48,8 +60,7 @@ def database(postgres: Postgres) -> Iterator[EmptyDatabase]:
 @pytest.fixture
 def _asyncio_loop_factory(request: pytest.FixtureRequest) -> Callable[[], AbstractEventLoop] | None:
     """Where pytest-asyncio has the loop of a test from: the kept one for those on PostgreSQL, a new one for all others."""
-    called = getattr(request.node, "callspec", None)
-    if called is None or called.params.get("url") != "postgres":
+    if _engine(request.node) != "postgres":
         return None
     database: EmptyDatabase = request.getfixturevalue("database")
     return lambda: database.kept

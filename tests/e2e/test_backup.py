@@ -69,9 +69,10 @@ async def test_a_life_goes_on_from_its_backup(tmp_path: Path) -> None:
 
 
 async def chatter(visitor: Visitor) -> None:
-    """Traffic while the backup is taken."""
+    """Traffic while the backup is taken: some, since each is answered anew after the restore."""
     for n in range(10_000):
         await visitor.say(f"chatter{n:04}", f"message {n}")
+        await asyncio.sleep(0.05)
 
 
 async def the_question_was_asked_again(ada: Visitor, old: str) -> None:

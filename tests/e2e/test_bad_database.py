@@ -88,7 +88,9 @@ async def is_told_and_goes_on(house: House, words: str, reason: str, *, begin: o
     assert house.leave() == 0
 
 
-@pytest.mark.parametrize("crash", [False, True], ids=["stopped", "crashed"])
+@pytest.mark.parametrize(
+    "crash", [pytest.param(False, marks=pytest.mark.soak, id="stopped"), pytest.param(True, id="crashed")]
+)
 async def test_a_server_that_goes_away_and_comes_back(house: House, server: Postgres, crash: bool) -> None:
     async def begin() -> None:
         await asyncio.to_thread(server.stop, crash=crash)

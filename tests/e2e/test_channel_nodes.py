@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.xdist_group("e2e-nodes"), pytest.mark.timeout(180)]
 PATIENCE: Final = 45.0  # seconds: the machine may be busy with other tests
 
 
-@pytest.fixture(params=MAKERS)
+@pytest.fixture(params=[pytest.param(one, marks=() if one == "discord" else pytest.mark.soak) for one in MAKERS])
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
     folder = tmp_path / "platform"
     folder.mkdir()

@@ -63,7 +63,9 @@ def set_up(house: House, rig: Rig, channel: str) -> str:
         return screen.screen
 
 
-@pytest.mark.parametrize("channel", MAKERS)
+@pytest.mark.parametrize(
+    "channel", [pytest.param(one, marks=() if one == "slack" else pytest.mark.soak) for one in MAKERS]
+)
 async def test_a_person_is_led_from_nothing_to_an_answer_in_their_chat(
     empty: House, tmp_path: Path, channel: str
 ) -> None:

@@ -1,7 +1,8 @@
 """`python -m MODULE` without the second that loading takes: forked from a process that has loaded everything once.
 
 The suite starts the program hundreds of times. Each of these is a process of its own, with its own folder, environment
-and ends, that dies of a signal like any other; what it does not show is how it loads. Tests of that start a Python.
+and ends, that dies of a signal like any other; what it does not show is how it loads. Tests of that start a Python. Where
+tests start it, it doesn't show either how a new database is made and how long the disk takes: see `new_sqlite`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ LOADED: Final = "tests.fakes.loaded"
 
 SHARED: Final = "TESTS_FORK_SERVER"
 """Variable with the address of the process from which all processes of a run of the tests fork."""
+
+NEWEST: Path | None = None
+"""Of tests: a database at the newest revision, of which each process has a copy where there is none."""
 
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([LOADED])
@@ -213,7 +217,7 @@ def _process(
     ignores: bool = False,
 ) -> ForkServerProcess:
     copies = {number: _End(end) for number, end in ends.items()}
-    given = (module, arguments, folder, dict(environment), copies, ignores)
+    given = (module, arguments, folder, dict(environment), copies, ignores, NEWEST)
     return _CONTEXT.Process(target=_live, args=given)
 
 
@@ -242,6 +246,7 @@ def _live(
     environment: Mapping[str, str],
     ends: Mapping[int, int],
     ignores: bool,
+    newest: Path | None,
 ) -> None:
     """Be what `python -m module` would be. Without an end for its standard input it reads nothing."""
     for number, end in {0: os.open(os.devnull, os.O_RDONLY), **ends}.items():
@@ -258,6 +263,10 @@ def _live(
     os.environ.update(environment)
     time.tzset()
     sys.path[:0] = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
+    if newest is not None:
+        from tests.fakes.new_sqlite import hurry  # benchmarks are of the product as it is
+
+        hurry(newest)
     sys.argv = [module, *arguments]
     sys.modules.pop(module, None)  # what was loaded to be looked into is not what runs
     runpy.run_module(module, run_name="__main__", alter_sys=True)

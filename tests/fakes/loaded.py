@@ -55,6 +55,7 @@ LATE: Final = (
     "runtime.timeline.run_events",
     "bot.testing.channel.server",
     "tests.fakes.discord",
+    "tests.fakes.new_sqlite",
     "tests.fakes.oauth",
     "bot.testing.openai.server",
     "tests.fakes.slack",

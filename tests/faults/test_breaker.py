@@ -13,7 +13,7 @@ from tests.faults.stage import Rows, Stage, stage
 INNOCENT = 6
 DEATHS = [Kill("poison")] * 3
 POISONS = [
-    pytest.param("drink poison", "web", id="a model call"),
+    pytest.param("drink poison", "web", id="a model call", marks=pytest.mark.soak),
     pytest.param("read poison.txt", "key", id="a tool that is repeated after a kill"),
 ]
 

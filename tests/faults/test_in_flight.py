@@ -27,12 +27,12 @@ async def copies_of(on: Stage, talk: Talk) -> int:
     return sum(holds(seen.text, word) for seen in answers(await on.side.seen(talk.room)))
 
 
-LONG: Final = {"telegram": pytest.mark.soak, "discord": pytest.mark.soak}
-"""Both take longer than Slack's, and are killed while they show answers by other tests."""
+LONG: Final = dict.fromkeys(("probe", "telegram", "discord"), pytest.mark.soak)
+"""All are killed while they show answers by other tests; the two platforms take longer than Slack here."""
 
 
 @pytest.mark.timeout(180)  # seconds; about five where nothing else runs
-@pytest.mark.parametrize("kind", ["probe", *(pytest.param(one, marks=LONG.get(one, ())) for one in PLATFORMS)])
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=LONG.get(one, ())) for one in ("probe", *PLATFORMS)])
 async def test_killed_with_33_of_50_replies_in_flight_none_is_lost_or_repeated(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, "--think", "1.5", stutter=False) as on:
         await on.introduced(MESSAGES)

@@ -52,14 +52,17 @@ LONG = (pytest.mark.soak,)
 PLANS = [
     pytest.param(kind, [Kill(point, hit) for hit in hits for point in GROUPS[group]], id=f"{kind}-{group}", marks=marks)
     for kinds, group, hits, marks in (
-        ((WEB, "none"), "begin", (1,), ()),
-        ((WEB, "none"), "tools", (2,), ()),
-        ((WEB, "none"), "ends", (1,), ()),
+        ((WEB,), "begin", (1,), ()),
+        ((WEB,), "tools", (2,), ()),
+        ((WEB,), "ends", (1,), ()),
         (("key", "none"), "sending", (1, 2), ()),
         (("telegram",), "work", (2,), ()),
-        (("slack", "discord"), "showing", (1,), ()),
+        (("slack",), "showing", (1,), ()),
+        (("none",), "begin", (1,), LONG),
+        (("none",), "tools", (2,), LONG),
+        (("none",), "ends", (1,), LONG),
         (("slack", "discord"), "work", (2,), LONG),
-        (("telegram",), "showing", (1,), LONG),
+        (("telegram", "discord"), "showing", (1,), LONG),
     )
     for kind in kinds
 ]

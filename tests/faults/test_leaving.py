@@ -31,7 +31,7 @@ async def some_answer(on: Stage) -> bool | None:
 
 
 @pytest.mark.timeout(180)  # seconds; about six where nothing else runs
-@pytest.mark.parametrize("kind", [WEB, "key"])
+@pytest.mark.parametrize("kind", [pytest.param(WEB, marks=pytest.mark.soak), "key"])
 async def test_asked_to_leave_under_load_it_drains_in_time_and_loses_nothing(kind: str, tmp_path: Path) -> None:
     enough = asyncio.Event()
     async with stage(tmp_path, kind, "--think", "1", stutter=False) as on, asyncio.TaskGroup() as people:

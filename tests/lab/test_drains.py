@@ -74,14 +74,14 @@ async def test_a_node_that_drains_under_traffic_loses_and_repeats_nothing(
 
 
 async def test_at_the_time_limit_it_hands_its_work_over(postgres: Postgres, tmp_path: Path) -> None:
-    async with lab(tmp_path, postgres, think=6.0) as on:
+    async with lab(tmp_path, postgres, think=2.5) as on:
         owner, _ = await owner_first(on)
         room = on.rig.rooms().direct
         token = await on.say(room)
         await on.until_at_work()
         store = await open_store(on.database)
         try:
-            assert await drained(on, store, owner, timedelta(seconds=2)) < 6.0
+            assert await drained(on, store, owner, timedelta(seconds=1)) < 5.0
         finally:
             await store.close()
         await on.until_shown(room, token)

@@ -63,6 +63,7 @@ async def test_a_node_frozen_with_sends_in_flight_serves_again(
     tell(f"seed {SEED}: served again {took:.1f} s after the thaw")
 
 
+@pytest.mark.soak  # twenty seconds; what the watchdog decides `tests/unit/bot/node/test_watchdog.py` has in each run
 async def test_a_node_that_cannot_join_again_says_so_and_ends_to_be_started_anew(
     postgres: Postgres, tmp_path: Path
 ) -> None:

@@ -75,6 +75,13 @@ async def said(on: Lab, places: Sequence[Place], count: int) -> None:
             group.create_task(speak())
 
 
+async def anew(on: Lab, places: Sequence[Place]) -> None:
+    """Each room begins a conversation. An answer takes memory by the length of its own, up to the model's window, which is no
+    matter of how many answers there were."""
+    for place in places:
+        await on.rig_of(place).say(place, "/new")
+
+
 async def all_done(on: Lab, seconds: float) -> None:
     """Until all that was said is taken in and answered, by the store; whoever looks at the screen at the end tells if that is true."""
 
@@ -155,6 +162,7 @@ async def test_memory_descriptors_and_threads_stay_flat_over_twenty_thousand_mes
         places, step = on.rig.places(ROOMS), max(LONG // 20, ROOMS)
         seen: list[tuple[int, Figures]] = []
         while len(on._said) < LONG:
+            await anew(on, places)
             await said(on, places, step)
             await all_done(on, patience(step))
             seen.append((len(on._said), figures(node)))

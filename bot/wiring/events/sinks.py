@@ -10,7 +10,6 @@ from bot.settings.settings import Settings
 from bot.wiring.safety.egress import rules_of
 from runtime.contract import Address, Now
 from runtime.egress import Egress, Opening
-from runtime.events.outlets import FileOutlet, WebOutlet, rule_for
 from runtime.events.sinks import EventSinks, Outlet, SinkPlan
 from runtime.guard.door import Door
 from runtime.store.protocol import Duty
@@ -58,6 +57,8 @@ def event_sinks_of(
 
 
 def _outlet(settings: Settings, table: EventSinkTable, now: Now) -> Outlet:
+    from runtime.events.outlets import FileOutlet, WebOutlet, rule_for  # where there is a sink
+
     if table.file:
         return FileOutlet(settings.data_dir / Path(table.file).expanduser())
     secret = table.secret.get_secret_value() if table.secret else ""

@@ -10,7 +10,6 @@ from runtime.contract import Address, Person
 from runtime.domain.agents.bounds import Bounds
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.store.agents.bounds import keep_bounds
-from runtime.store.agents.lifecycle import spawned, turned
 from runtime.store.protocol.agents import AgentRow, TurnedAgent
 from runtime.store.schema import agents
 from runtime.store.sql.base import Base
@@ -23,10 +22,14 @@ class AgentLifeStore(Base):
     """Implements `protocol.AgentLives`."""
 
     async def turn_agent(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
+        from runtime.store.agents.lifecycle import turned  # seldom asked for, as what follows
+
         now = self.now()
         return await self._driver.write(lambda: turned(agent, event, reason, by, now, self._new_id))
 
     async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
+        from runtime.store.agents.lifecycle import spawned
+
         now = self.now()
         return await self._driver.write(lambda: spawned(agent, manifest, by, now, self._new_id))
 

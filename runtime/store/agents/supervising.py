@@ -14,7 +14,6 @@ from runtime.domain.agents.lifecycle import FAILURES_IN_A_ROW, AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
-from runtime.store.agents.lifecycle import turned
 from runtime.store.protocol import Lane, Released
 from runtime.store.schema import agents, runs, sessions
 from runtime.store.sql.driver import Op
@@ -52,5 +51,7 @@ def watched(
     given = {"agent": agent, "first": first_at(now - LOOKS_BACK), "n": FAILURES_IN_A_ROW}
     states = [state for (state,) in (yield LAST_ENDED, given)]
     if len(states) == FAILURES_IN_A_ROW and set(states) == {RunState.FAILED}:
+        from runtime.store.agents.lifecycle import turned
+
         yield from turned(agent, AgentEvent.SUSPEND, words.failing(FAILURES_IN_A_ROW, text), SUPERVISOR, now, new_id)
     return released

@@ -1,4 +1,7 @@
-"""Events, cursors of sinks, checkpoints and feedback, as objects of the store."""
+"""Events, cursors of sinks, checkpoints and feedback, as objects of the store.
+
+Reading them and noting a reaction is loaded with its first use: most processes have nobody who does.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from runtime.domain.events.feedback import Feedback
 from runtime.domain.events.sinks import Cursor
 from runtime.store.events.checkpoints import checkpoints
 from runtime.store.events.cursors import begin_cursor, cursors, drop_unserved, fail, leave, reach, tell
-from runtime.store.events.feedback import own_marks, react, standing
-from runtime.store.events.reading import page
 from runtime.store.protocol import Duty
 from runtime.store.sql.base import Base
 
@@ -22,6 +23,8 @@ class EventStore(Base):
     """Implements `protocol.events.Events` and `SinkCursors`."""
 
     async def page(self, after: int, *, limit: int = 100, only: Only = EVERYTHING) -> EventPage:
+        from runtime.store.events.reading import page
+
         return await self._driver.read(lambda: page(after, limit, only))
 
     async def checkpoints(self, room: Address | None = None, *, limit: int = 200) -> list[Checkpoint]:
@@ -56,11 +59,17 @@ class FeedbackStore(Base):
     """Implements `protocol.events.FeedbackBook`."""
 
     async def note_reaction(self, reaction: Reaction) -> bool:
+        from runtime.store.events.feedback import react
+
         now = self.now()
         return await self._driver.write(lambda: react(reaction, now, self._new_id))
 
     async def feedback(self, since: datetime, *, room: Address | None = None, limit: int = 500) -> list[Feedback]:
+        from runtime.store.events.feedback import standing
+
         return await self._driver.read(lambda: standing(since, room, limit))
 
     async def own_marks(self, actor: Identity, room: Address) -> dict[str, int]:
+        from runtime.store.events.feedback import own_marks
+
         return await self._driver.read(lambda: own_marks(actor, room))

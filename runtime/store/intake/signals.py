@@ -38,7 +38,6 @@ from runtime.store.agents.answering import addressed, gate_beside, naming
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
-from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
 from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
@@ -203,6 +202,8 @@ def _clicked(
         case Choice.ALL:
             decided = yield from decide_all(click, voter, gate.rights, now, new_id)
         case Choice.CONVERSATION | Choice.ALWAYS:
+            from runtime.store.approvals.granted.giving import decide_granting  # with the calendar, and seldom pressed
+
             decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
         case Choice.EDIT if CALL in click.values:
             decided = yield from choose(click, voter, gate.rights, now, new_id)

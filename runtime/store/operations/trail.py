@@ -13,7 +13,6 @@ from runtime.contract import Address, NodeId, RunId
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunEvent
 from runtime.store.approvals.rulings import approval_of
-from runtime.store.operations.finding import find, platforms, recent
 from runtime.store.operations.history import MOST_ROOMS, conversations, titles
 from runtime.store.operations.trail_rows import (
     DELIVERY_COLUMNS,
@@ -221,6 +220,8 @@ class TraceStore(Base):
     """Implements `protocol.Traces`."""
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:
+        from runtime.store.operations.finding import find  # asked for by hand, as the two below
+
         return await self._driver.read(lambda: find(words, things, limit))
 
     async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
@@ -230,6 +231,8 @@ class TraceStore(Base):
         return await self._driver.read(lambda: conversations(channel, account, limit))
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
+        from runtime.store.operations.finding import recent
+
         return await self._driver.read(lambda: recent(address, limit))
 
     async def trail(self, about: str) -> Trail | None:
@@ -237,4 +240,6 @@ class TraceStore(Base):
         return await self._driver.read(lambda: trail(about, now))
 
     async def platforms(self) -> list[str]:
+        from runtime.store.operations.finding import platforms
+
         return await self._driver.read(platforms)

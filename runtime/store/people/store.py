@@ -21,8 +21,6 @@ from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.people import invitations
 from runtime.store.people.admission import admit
 from runtime.store.people.browsers import SEEN_AGAIN_AFTER, begin, by_browser, leave, set_seen
-from runtime.store.people.held import held_of
-from runtime.store.people.merging import merge, merging
 from runtime.store.people.people import (
     ONCE,
     add_person,
@@ -200,13 +198,19 @@ class PeopleStore(Base):
         return await self._changed(lambda: remove(name, actor, now))
 
     async def merge(self, name: str, into: str, *, actor: str) -> Person | Unmoved:
+        from runtime.store.people.merging import merge  # seldom asked for, as what follows
+
         now = self.now()
         return await self._changed(lambda: merge(name, into, actor, now))
 
     async def merging(self, name: str, into: str) -> Merging | Unmoved:
+        from runtime.store.people.merging import merging
+
         return await self._driver.read(lambda: merging(name, into))
 
     async def held_of(self, who: PersonId) -> HeldData:
+        from runtime.store.people.held import held_of
+
         return await self._driver.read(lambda: held_of(who))
 
     async def sessions_of(self, name: str) -> list[BrowserSession]:

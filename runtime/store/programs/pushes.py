@@ -14,7 +14,6 @@ from runtime.contract import SignalId
 from runtime.domain.programs.followed import OpenQuestion
 from runtime.domain.programs.stages import PUSH_TRIES_MAX, Push, PushDue, PutQuestion, Story, push_delay
 from runtime.store.common import add, fact, held
-from runtime.store.programs.following import asked_in
 from runtime.store.protocol import Duty
 from runtime.store.schema import approvals, deliveries, pushes, runs, signals
 from runtime.store.sql.base import Base
@@ -178,6 +177,8 @@ def _push(row: Sequence[Any]) -> Push:
 
 
 def _story(rows: Sequence[Sequence[Any]]) -> Story | None:
+    from runtime.store.programs.following import asked_in  # for who has a push to get
+
     state, taken, run, began, ended, answered = rows[0][:6]
     if state is None:
         return None

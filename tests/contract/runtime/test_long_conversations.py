@@ -17,6 +17,7 @@ from runtime.store.protocol import Stock
 from runtime.store.sql.driver import micros
 from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.windowed import AGREED, Windowed, chatter, heard, kept, life, said
+from tests.sample import sample
 
 
 async def test_a_conversation_that_outgrows_the_window_goes_on_and_nothing_agreed_is_lost(any_stage: Stage) -> None:
@@ -51,7 +52,7 @@ async def told(stage: Stage, process: Process) -> list[tuple[int, int]]:
     return [(one.turns, micros(one.since)) for one in known]
 
 
-@pytest.mark.parametrize("limit", [3, 40])
+@pytest.mark.parametrize("limit", sample([3, 40], 1))
 async def test_pages_walked_back_tell_of_each_summary_once(any_stage: Stage, limit: int) -> None:
     """Also of one that stands on a page later than when it was made: its next turn came after others had spoken."""
     process = await life(any_stage, Windowed(), rooms=RoomRules(Attention.OBSERVE))
@@ -75,7 +76,7 @@ async def test_pages_walked_back_tell_of_each_summary_once(any_stage: Stage, lim
     assert sum(one.startswith("summary.") for one in walked) == len(await kept(any_stage)) > 1
 
 
-@pytest.mark.parametrize("limit", [10, 40])
+@pytest.mark.parametrize("limit", sample([10, 40], 1))
 async def test_pages_walked_on_from_any_entry_miss_none(any_stage: Stage, limit: int) -> None:
     process = await life(any_stage, Windowed())
     await said(process, *chatter(30))

@@ -22,6 +22,7 @@ from runtime.store.protocol import NewDelivery
 from runtime.store.sql.driver import Op, micros
 from tests.contract.runtime.growing import ANSWER, HALF, MORE, QUICK, TELLING, House, Speaker, house, until
 from tests.contract.runtime.stage import ADA, READ, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
+from tests.sample import sample
 
 SAID = Said("what is it?")
 LONG = "".join(f"line {n:03} of an answer that needs three messages\n" for n in range(11))
@@ -331,7 +332,7 @@ DEATHS = [
 ]
 
 
-@pytest.mark.parametrize(("point", "hit"), DEATHS)
+@pytest.mark.parametrize(("point", "hit"), sample((pytest.param(*one) for one in DEATHS), 4))
 @pytest.mark.parametrize("kind", TELLING)
 async def test_killed_anywhere_the_answer_is_there_once_and_nothing_else(
     kind: ChannelKind, point: str, hit: int, home: House

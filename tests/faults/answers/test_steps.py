@@ -29,11 +29,10 @@ SEED: Final = 47
 DOUBTS: Final = {"tool-marked": [0], "tool-finished": [1]}
 """Where nobody knows whether a call ran, and how often it had. A card is sent beside the run: there it may be cut or not."""
 SAMPLE: Final = (
-    ("telegram", "sqlite", "deny", 2),
-    ("web", "postgresql", "edit", 2),
+    ("telegram", "sqlite", "deny", 1),
+    ("web", "postgresql", "edit", 1),
     ("discord", "sqlite", "forged", 1),
     ("web", "sqlite", "expire", 1),
-    ("telegram", "sqlite", "remind", 1),
     ("slack", "postgresql", "private", 1),
 )
 """Rows of every run of the suite, each with so many kills."""

@@ -18,11 +18,20 @@ from tests.faults.story import answers, holds
 SETTLED_WITHIN: Final = 180.0  # seconds from a cut to its end; source: issue 4
 
 
-def each_point_somewhere(points: Sequence[str]) -> list[Any]:
-    """Each platform without a kill, and each point on one of them; `make cuts` kills at all points on all platforms."""
-    here = {(PLATFORMS[number % len(PLATFORMS)], point) for number, point in enumerate(points)}
+def usually_on(*usual: str) -> pytest.MarkDecorator:
+    """All platforms, of which only `usual` are in the usual run; `make cuts` has the others. What differs between them
+    each adapter's contract tries, and `test_cuts` on all: here each has its turn in some tests."""
+    kinds = [pytest.param(kind, marks=() if kind in usual else pytest.mark.soak) for kind in PLATFORMS]
+    return pytest.mark.parametrize("kind", kinds)
+
+
+def each_point_somewhere(points: Sequence[str], most: int | None = None) -> list[Any]:
+    """Each point on one platform, or the first `most`, and no kill on those without a point; `make cuts` kills at all points
+    on all platforms."""
+    usual = {(PLATFORMS[number % len(PLATFORMS)], point) for number, point in enumerate(points[:most])}
+    usual |= {(kind, "") for kind in PLATFORMS[len(points) :]}
     return [
-        pytest.param(kind, point, marks=() if not point or (kind, point) in here else pytest.mark.soak)
+        pytest.param(kind, point, marks=() if (kind, point) in usual else pytest.mark.soak)
         for kind, point in product(PLATFORMS, ("", *points))
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.adapters.rig import Trouble
-from tests.faults.channels.rounds import rig_of, told, warmed
+from tests.faults.channels.rounds import rig_of, told, usually_on, warmed
 from tests.faults.program import living
 from tests.faults.stage import PLATFORMS, stage
 
@@ -17,11 +17,9 @@ EACH = 4
 SECONDS = 1.5
 FULL_SECONDS = 5.0
 
-platforms = pytest.mark.parametrize("kind", PLATFORMS)
-
 
 @pytest.mark.timeout(180)  # seconds; about eight where nothing else runs
-@platforms
+@usually_on("slack")
 async def test_twenty_messages_sent_while_we_are_down_are_answered_once_and_in_order(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, stutter=False) as on:
         async with living(on.program):
@@ -57,12 +55,12 @@ async def fails_for(kind: str, trouble: Trouble, seconds: float, folder: Path) -
     ("kind", "trouble"),
     [
         pytest.param(
-            kind, trouble, id=f"{kind}-{code}", marks=() if (kind == "discord") == (code == "500") else pytest.mark.soak
+            kind, trouble, id=f"{kind}-{code}", marks=() if f"{kind}-{code}" == "telegram-429" else pytest.mark.soak
         )
         for kind in PLATFORMS
         for trouble, code in ((Trouble.ERROR, "500"), (Trouble.RATE, "429"))
     ],
-)  # one of each platform; what each adapter says of each trouble is its contract's
+)  # what each adapter says of each trouble is its contract's
 async def test_a_platform_that_fails_for_a_while_loses_and_repeats_nothing(
     kind: str, trouble: Trouble, tmp_path: Path
 ) -> None:
@@ -72,7 +70,7 @@ async def test_a_platform_that_fails_for_a_while_loses_and_repeats_nothing(
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("trouble", [Trouble.ERROR, Trouble.RATE], ids=["500", "429"])
-@platforms
+@pytest.mark.parametrize("kind", PLATFORMS)
 async def test_a_platform_that_fails_for_five_seconds_loses_and_repeats_nothing(
     kind: str, trouble: Trouble, tmp_path: Path
 ) -> None:
@@ -80,7 +78,7 @@ async def test_a_platform_that_fails_for_five_seconds_loses_and_repeats_nothing(
 
 
 @pytest.mark.timeout(180)  # seconds; about eight where nothing else runs
-@platforms
+@usually_on("discord")
 async def test_a_platform_that_is_away_and_comes_back_finds_everything_waiting(kind: str, tmp_path: Path) -> None:
     """Nothing can be said or heard; what people say meanwhile is kept by the platform."""
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.contract.adapters.rig import Event, OnScreen, Place, Rig
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import rig_of, shown, usually_on
 from tests.faults.program import living, until
-from tests.faults.stage import PLATFORMS, Rows, Stage, stage
+from tests.faults.stage import Rows, Stage, stage
 
-platforms = pytest.mark.parametrize("kind", PLATFORMS)
 OFFERED = ["Approve", "Deny", "Edit…", "Why?", "This conversation", "Always…"]
 """To an owner, about a dangerous call."""
 OPEN_TO_ALL = ("--set", 'access.default="allow"')
@@ -29,7 +28,7 @@ def kinds(rig: Rig) -> list[Place]:
 
 
 @pytest.mark.timeout(120)  # seconds; about four where nothing else runs
-@platforms
+@usually_on("telegram")
 async def test_a_question_is_answered_where_it_was_asked_and_what_names_nobody_is_not(
     kind: str, tmp_path: Path
 ) -> None:
@@ -50,7 +49,7 @@ async def test_a_question_is_answered_where_it_was_asked_and_what_names_nobody_i
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("discord")
 async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_approves(
     kind: str, tmp_path: Path
 ) -> None:
@@ -85,7 +84,7 @@ async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_a
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("slack")
 async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ended(kind: str, tmp_path: Path) -> None:
     """Scenario 45: a user asks in a room where nobody who may decide ever spoke."""
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
@@ -114,7 +113,7 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("telegram")
 async def test_a_yes_for_the_conversation_lets_the_same_call_run_again_and_no_other(kind: str, tmp_path: Path) -> None:
     """Scenarios 25 and 46: a stranger's press grants nothing."""
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
@@ -171,7 +170,7 @@ async def told(rig: Rig, event: Event) -> None:
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("slack")
 async def test_what_waits_for_a_person_is_called_up_and_decided_in_their_private_chat(
     kind: str, tmp_path: Path
 ) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.channels.forms import send
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import rig_of, shown, usually_on
 from tests.faults.program import living, until
-from tests.faults.stage import PLATFORMS, Rows, stage
+from tests.faults.stage import Rows, stage
 
 THEN = (("git status --short", "done"), ("git status; rm -rf /", "parked"), ("git status", "parked"))
 ASKS = "pattern: command = git status"
@@ -17,9 +17,7 @@ WANTED = {"pattern": "command = git status *", "uses": "1"}
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    "kind", ["slack", *(pytest.param(one, marks=pytest.mark.soak) for one in PLATFORMS if one != "slack")]
-)
+@usually_on("slack")
 async def test_what_was_always_allowed_runs_at_once_until_its_uses_end(kind: str, tmp_path: Path) -> None:
     """Scenarios 25 and 46."""
     async with stage(tmp_path, kind) as on, living(on.program):

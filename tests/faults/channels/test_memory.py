@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.contract.adapters.rig import Place, Rig
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import rig_of, shown, usually_on
 from tests.faults.program import living
-from tests.faults.stage import PLATFORMS, Rows, stage
+from tests.faults.stage import Rows, stage
 
 OPEN_TO_ALL = ("--set", 'access.default="allow"')
 REX = "remember that my dog is called Rex"
@@ -23,7 +23,7 @@ async def answered(rig: Rig, place: Place, words: str, number: int) -> str:
 
 
 @pytest.mark.timeout(120)  # seconds; about six where nothing else runs
-@pytest.mark.parametrize("kind", PLATFORMS)
+@usually_on("discord")
 async def test_a_private_fact_is_kept_corrected_explained_and_forgotten_and_no_group_hears_of_it(
     kind: str, tmp_path: Path
 ) -> None:

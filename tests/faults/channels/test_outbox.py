@@ -11,12 +11,11 @@ import pytest
 from bot.node.lock import control_of
 from bot.operator.client import Client, connected
 from tests.contract.adapters.rig import Trouble
-from tests.faults.channels.rounds import rig_of, until_shown, warmed
+from tests.faults.channels.rounds import rig_of, until_shown, usually_on, warmed
 from tests.faults.program import Kill, living, until
-from tests.faults.stage import PLATFORMS, Rows, Stage, stage
+from tests.faults.stage import Rows, Stage, stage
 from tests.faults.story import answers
 
-platforms = pytest.mark.parametrize("kind", PLATFORMS)
 WAIT = 3  # seconds that the platform asks for
 RUN_FREELY = ("--set", f"policy={json.dumps([{'tool': 'shell', 'result': 'allow'}])}")
 WORD = re.compile(r"\bw(\d{5})\b")
@@ -33,7 +32,7 @@ def rows_of(on: Stage) -> Rows:
 
 
 @pytest.mark.timeout(120)  # seconds; about four where nothing else runs
-@platforms
+@usually_on("slack")
 async def test_two_errors_and_a_success_make_one_message_in_three_attempts(kind: str, tmp_path: Path) -> None:
     """Scenario 27."""
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):
@@ -46,7 +45,7 @@ async def test_two_errors_and_a_success_make_one_message_in_three_attempts(kind:
 
 
 @pytest.mark.timeout(120)  # seconds; about six where nothing else runs
-@platforms
+@usually_on("telegram")
 async def test_the_wait_that_the_platform_names_is_kept_over_a_kill(kind: str, tmp_path: Path) -> None:
     """Scenario 27. The first message is told to wait; the second one's acceptance is the end of that life."""
     async with stage(tmp_path, kind, stutter=False) as on:
@@ -69,7 +68,7 @@ async def refused_once(on: Stage) -> bool | None:
 
 
 @pytest.mark.timeout(120)  # seconds; about four where nothing else runs
-@platforms
+@usually_on("slack")
 async def test_what_a_closed_room_refuses_is_kept_and_leaves_when_a_person_requeues_it(
     kind: str, tmp_path: Path
 ) -> None:
@@ -94,7 +93,7 @@ async def dead_letters(client: Client) -> list[str] | None:
 
 
 @pytest.mark.timeout(180)  # seconds; about eight where nothing else runs
-@platforms
+@usually_on("telegram")
 async def test_killed_in_the_middle_of_a_long_answer_exactly_the_missing_parts_appear(
     kind: str, tmp_path: Path
 ) -> None:
@@ -122,7 +121,7 @@ async def test_killed_in_the_middle_of_a_long_answer_exactly_the_missing_parts_a
 
 
 @pytest.mark.timeout(120)  # seconds; about ten where nothing else runs
-@platforms
+@usually_on("discord")
 async def test_two_hundred_messages_at_once_are_all_answered(kind: str, tmp_path: Path) -> None:
     """Scenario 4: none is refused by a limit of our own, and what waits in a room is all read."""
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):

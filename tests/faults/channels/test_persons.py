@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.adapters.rig import OnScreen, Place, Rig
-from tests.faults.channels.rounds import rig_of, shown
-from tests.faults.channels.test_conversation import OPEN_TO_ALL, kinds, platforms, told
+from tests.faults.channels.rounds import rig_of, shown, usually_on
+from tests.faults.channels.test_conversation import OPEN_TO_ALL, kinds, told
 from tests.faults.program import living, until
 from tests.faults.stage import Rows, Stage, stage
 
@@ -28,7 +28,7 @@ def notes(on: Stage, name: str) -> list[str]:
 
 
 @pytest.mark.timeout(120)  # seconds; about five where nothing else runs
-@platforms
+@usually_on("discord")
 async def test_the_person_who_is_asked_answers_by_a_button(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
         rig = rig_of(on)
@@ -53,7 +53,7 @@ async def test_the_person_who_is_asked_answers_by_a_button(kind: str, tmp_path: 
 
 
 @pytest.mark.timeout(120)  # seconds; about five where nothing else runs
-@platforms
+@usually_on("telegram")
 async def test_an_approved_write_is_taken_back_by_a_button(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
         rig = rig_of(on)

@@ -177,7 +177,7 @@ async def play(at: Scene, plan: Sequence[Kill], task: Mapping[str, str]) -> None
     ("task", "plan", "asked"),
     [
         pytest.param(PROMPT, ON_ITS_WAY, 2, id="the agent, asked again after the kill that took its first words"),
-        pytest.param(TEMPLATE, ON_ITS_WAY, 0, id="a template, for which nobody is asked"),
+        pytest.param(TEMPLATE, ON_ITS_WAY, 0, id="a template, for which nobody is asked", marks=pytest.mark.soak),
     ],
 )
 async def test_killed_at_every_step_a_report_is_in_each_room_once(

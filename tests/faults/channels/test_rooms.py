@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.contract.adapters.rig import Event, OnScreen, Place, Rig, Skill
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import rig_of, shown, usually_on
 from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
 
-platforms = pytest.mark.parametrize("kind", PLATFORMS)
 CODE = re.compile(r"\b[A-Z0-9]{8}\b")
 
 
@@ -41,7 +40,7 @@ async def heard(on: Stage, *texts: str) -> None:
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("slack")
 async def test_a_thread_that_was_joined_needs_no_mention_also_after_a_restart(kind: str, tmp_path: Path) -> None:
     """Scenario 5."""
     async with stage(tmp_path, kind, *FORUM[kind], stutter=False) as on:
@@ -72,7 +71,7 @@ FORUM = dict.fromkeys(PLATFORMS, ()) | {"telegram": ("--set", 'access.rooms="thr
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("discord")
 async def test_neither_programs_nor_ourselves_nor_changed_words_are_answered(kind: str, tmp_path: Path) -> None:
     """Scenario 6."""
     async with stage(tmp_path, kind, "--set", 'access.default="allow"', stutter=False) as on, living(on.program):
@@ -98,7 +97,7 @@ async def test_neither_programs_nor_ourselves_nor_changed_words_are_answered(kin
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("telegram")
 async def test_an_unknown_person_is_let_in_by_a_button_and_told_once_in_a_room_alone(kind: str, tmp_path: Path) -> None:
     """Scenario 8."""
     async with stage(tmp_path, kind, stutter=False) as on:
@@ -148,7 +147,7 @@ async def changed(rig: Rig, place: Place, card: OnScreen) -> OnScreen:
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("slack")
 async def test_an_unknown_person_is_paired_in_a_direct_message_and_ignored_in_a_room(kind: str, tmp_path: Path) -> None:
     """Scenario 8: the code is entered by an owner, in a direct message of theirs."""
     async with stage(tmp_path, kind, stutter=False) as on:
@@ -180,7 +179,7 @@ async def says(rig: Rig, place: Place, words: str) -> bool | None:
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("discord")
 async def test_stop_ends_the_work_in_its_room(kind: str, tmp_path: Path) -> None:
     """Scenario 9."""
     async with stage(tmp_path, kind, "--think", "60", stutter=False) as on, living(on.program):
@@ -197,7 +196,7 @@ async def test_stop_ends_the_work_in_its_room(kind: str, tmp_path: Path) -> None
 
 
 @pytest.mark.timeout(120)
-@platforms
+@usually_on("telegram")
 async def test_a_message_while_a_question_waits_is_answered_now(kind: str, tmp_path: Path) -> None:
     """Scenario 9."""
     async with stage(tmp_path, kind, stutter=False) as on, living(on.program):

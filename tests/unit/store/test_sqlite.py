@@ -25,8 +25,8 @@ from runtime.store.sql.driver import Op
 from runtime.store.sql.sqlite import BATCH, CROWD, GATHER, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
-from tests import once
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
+from tests.fakes import new_sqlite
 from tests.unit.store.watching import Watching
 
 ROOT = Path(__file__).parents[3]
@@ -268,7 +268,7 @@ def test_a_commit_that_finds_no_room_is_told_and_what_was_acknowledged_stays(tmp
 # ------------------------------------------------------------------------------------------------------- kill -9
 
 
-@pytest.mark.parametrize("after", [1, 300, 1500])
+@pytest.mark.parametrize("after", [1, pytest.param(300, marks=pytest.mark.soak), 1500])
 def test_whatever_was_acknowledged_survives_a_kill(tmp_path: Path, after: int) -> None:
     path = tmp_path / "a.db"
     acknowledged = set()
@@ -383,7 +383,7 @@ async def test_a_lock_by_another_program_fails_all_that_wait_at_once(driver: Sql
 
 
 def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
-    with closing(once.DURABLE(str(tmp_path / "a.db"))) as raw:
+    with closing(new_sqlite.DURABLE(str(tmp_path / "a.db"))) as raw:
         assert raw.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
 
 

@@ -259,7 +259,7 @@ async def test_an_album_that_comes_in_two_polls_is_one_message(bench: Bench) -> 
 
 
 async def test_an_album_does_not_hold_up_other_rooms(bench: Bench) -> None:
-    async with bench.life(waits={"album": 2.0}):
+    async with bench.life(waits={"album": 1.0}):
         await album(bench, 2)
         await bench.driver.say("quick", chat=GROUP)
         await bench.stage.taken("quick")

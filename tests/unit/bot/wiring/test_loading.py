@@ -56,11 +56,14 @@ STORE_PARTS: Final = (
         "memory.finding.words",
         "memory.values",
     ),
+    *("agents.lifecycle", "approvals.granted.giving", "events.feedback", "events.reading", "operations.finding"),
+    *("people.held", "people.merging", "programs.following", "web_push.subscriptions"),
     *("operations.figures", "operations.retention", "operations.texts", "processes.store", "programs.store"),
     *("shelf.search", "vectors.costs", "web_push.store"),
 )
 LATE: Final = {
     *("bot.doors.a2a.places", "bot.doors.a2a.pushing", "bot.wiring.events.pushes", "tools.peers.asking"),
+    *("runtime.calendar.cron", "runtime.events.outlets"),
     *("adapters.webhook.adapter", "bot.console.pages", "bot.operator.operations", "bot.wiring.logins.grants"),
     *("bot.auth.parts", "runtime.oauth.openid", "jwt"),
     *("bot.wiring.knowledge.reader", "bot.wiring.tools.folder", "runtime.knowledge.reading", "runtime.models.demo"),
