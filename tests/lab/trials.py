@@ -81,7 +81,9 @@ class Trial:
         return await self.on.owner(f"courier:{self.on.rig.channel}")
 
     async def idle(self, room: Place, within: float = IDLE_WITHIN) -> Line:
-        """Work that comes while the fault is there: whoever is well must do it."""
+        """Work that comes while the fault is there: whoever is well must do it. Behind what is in flight in its room it waits."""
+        if any(line.place == room and line.seen_at is None for line in self.watch.lines):
+            return await self.watch.write(room, "in flight", IN_FLIGHT_WITHIN)
         return await self.watch.write(room, "idle", within)
 
     async def in_flight(self, rooms: Sequence[Place]) -> Sequence[Line]:
@@ -219,7 +221,8 @@ def lift(node: Node) -> None:
 async def slow(trial: Trial, target: str, how: str) -> Figures:
     """A way is slow, one-sided or forgotten for a while: nothing is lost, and all is well again.
 
-    A forgotten connection to a platform looks like one on which nothing happens, until its SDK misses a sign of life.
+    A forgotten connection to a platform looks like one on which nothing happens, until its SDK misses a sign of life: what
+    is sent on another one may be there before that.
     """
     rooms, node = trial.rooms(), await trial.owner()
     within = FORGOTTEN_WITHIN if target == "platform" and how in FORGOTTEN else IN_FLIGHT_WITHIN
@@ -227,13 +230,14 @@ async def slow(trial: Trial, target: str, how: str) -> Figures:
     lines = [await trial.watch.write(room, kind, within) for room in rooms[:2]]
     for name, way in ways_of(node, target).items():
         block(name, way, how)
-    fault = trial.watch.fault(node, "slow")
+    fault, began = trial.watch.fault(node, "slow"), time.monotonic()
     lines.append(await trial.watch.write(rooms[2], kind, within))
     await asyncio.sleep(SLOW_FOR)
     lift(node)
     lifted = time.monotonic()
     if kind == "forgotten":
         await trial.watch.until_seen(lines, FORGOTTEN_WITHIN)
+        await asyncio.sleep(max(0.0, began + PLATFORM_TOLD_WITHIN - time.monotonic()))
         await trial.on.until_serving(node, FORGOTTEN_WITHIN)
     else:
         await trial.served(node, "healed", lifted)
