@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -210,8 +211,13 @@ def _decide(context: typer.Context, config: ConfigFile, which: Which, decide: Pr
 def _pressed(context: typer.Context, config: ConfigFile, which: Which, press: Pressed) -> dict[str, Any]:
     """Answer a question; and see whether a node is live, which acts on it."""
 
+    from bot.operator.client import Gone
+
     async def pressed(api: OperatorApi, one: str) -> dict[str, Any]:
-        return {**await press(api, one), "acts": any(node["state"] == "live" for node in await api.nodes())}
+        made, acts = await press(api, one), False
+        with suppress(Gone):  # its process went just now
+            acts = any(node["state"] == "live" for node in await api.nodes())
+        return {**made, "acts": acts}
 
     return ask_about(context, config, which, pressed)
 

@@ -73,7 +73,7 @@ class _Making(threading.local):
 
 _making: Final = _Making()
 _written: Final = getattr(dataclasses, "_frozen_get_del_attr", None)
-"""Writes those two, in Python 3.11 and 3.12; later ones write all of a class at once, and are left alone."""
+"""Writes those two; a Python that has it no more writes them as ever."""
 
 
 def _frozen_get_del_attr(*given: Any) -> Iterable[Any]:

@@ -20,7 +20,7 @@ from runtime.contract import FIND_TOOLS, SPEND_MORE, Address, Busy, Features
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.domain.triggers.matching import MessageTriggers
-from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
+from runtime.policy.rules import SHIPPED, SPEAKS, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import AskSkills, Measure, no_skills, unmeasured
 from runtime.templating.prompts import PromptTemplate, prompt_of
@@ -168,7 +168,8 @@ def destinations_of(settings: Settings) -> frozenset[str]:
 
 def policy_of(settings: Settings) -> Policy:
     """Vetoes of rooms, the rules of the settings, and behind them those that come with the program."""
-    return Policy([*narrowed(settings.rooms), *map(rule_of, settings.policy), *SHIPPED], settings.approvals.terms)
+    shipped = [SPEAKS, *SHIPPED] if settings.speech.name else SHIPPED
+    return Policy([*narrowed(settings.rooms), *map(rule_of, settings.policy), *shipped], settings.approvals.terms)
 
 
 def narrowed(rooms: Iterable[RoomTable]) -> Iterator[Rule]:

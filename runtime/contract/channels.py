@@ -45,7 +45,7 @@ IN_TIME: Final[ContextVar[Callable[[], bool]]] = ContextVar("in_time", default=l
 A process may stand still between its decision to send and the send, while a connection is made say, for longer than its
 lease: others may have looked for the part meanwhile, and sent it.
 """
-TOO_LATE: Final = "this process stood still before it could send"
+TOO_LATE: Final = "this process may not send now: it stood still, or serves the account no more"
 
 
 def leaves_in_time() -> bool:

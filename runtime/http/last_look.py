@@ -31,8 +31,9 @@ class LookingRequest(aiohttp.ClientRequest):
         if leaves_in_time():
             await super().write_bytes(writer, conn, content_length)
         elif isinstance(conn.protocol, ResponseHandler):
-            conn.protocol.set_exception(self._too_late())
-            conn.close()
+            conn.protocol.set_exception(
+                self._too_late()
+            )  # whoever waits for the answer gets it, and closes the connection
 
     def _too_late(self) -> aiohttp.ClientConnectorError:
         return aiohttp.ClientConnectorError(self.connection_key, OSError(errno.ESTALE, TOO_LATE))

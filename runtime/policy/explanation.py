@@ -10,7 +10,20 @@ from typing import Final
 
 from runtime.contract import Effect, Json
 from runtime.policy.modes import Mode
-from runtime.policy.rules import SHIPPED, Ask, By, Facts, Policy, Rule, Ruling, has_argument, holds, is_for, rule
+from runtime.policy.rules import (
+    SHIPPED,
+    SPEAKS,
+    Ask,
+    By,
+    Facts,
+    Policy,
+    Rule,
+    Ruling,
+    has_argument,
+    holds,
+    is_for,
+    rule,
+)
 
 EFFECT_WORDS: Final = {
     Effect.READ: "only reads",
@@ -112,7 +125,10 @@ def explained(policy: Policy, ask: Ask, mode: Mode = Mode.NORMAL) -> Explanation
 def _considered(policy: Policy, ask: Ask) -> tuple[Considered | None, tuple[Considered, ...]]:
     """The rule that fits, and those that are asked before it."""
     passed: list[Considered] = []
-    built_in = len(SHIPPED) if policy.rules[-len(SHIPPED) :] == tuple(SHIPPED) else 0
+    shipped = next(
+        (every for every in ((SPEAKS, *SHIPPED), tuple(SHIPPED)) if policy.rules[-len(every) :] == every), ()
+    )
+    built_in = len(shipped)
     own = len(policy.rules) - built_in
     numbered = sorted(enumerate(policy.rules, 1), key=lambda one: one[1].ruling is not Ruling.VETO)
     for number, one in numbered:

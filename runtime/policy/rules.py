@@ -107,8 +107,11 @@ OWNERS_SAY: Final = frozenset({"skill_propose"})
 POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
 """A message in the very room where people ask for it."""
 
-OWN_ROOM: Final = ("react", "edit_own", "speak")
-"""The same of what the room shows: an emoji on a message there, other words of the agent's own, and a recording on its reply."""
+OWN_ROOM: Final = ("react", "edit_own")
+"""The same of what the room shows: an emoji on a message there, and other words of the agent's own."""
+
+SPEAKS: Final = Rule(Ruling.ALLOW, "speak")
+"""A recording on the agent's own reply; shipped where a model speaks. Elsewhere the name is free for tools of others."""
 
 SHIPPED: Final[Sequence[Rule]] = (
     *WIDER,

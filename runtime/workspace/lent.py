@@ -1,6 +1,7 @@
 """Folders of people that a conversation works in, in place of one of its own. A list beside the workspaces tells which.
 
-Each use asks anew whether it may: what the settings no longer allow is taken back by that. What is lent is never made, closed, cleaned up or removed here: it is somebody's own.
+Each use asks whether the settings of this start allow it: what they no longer do is taken back by that. What is lent is never made, closed,
+cleaned up or removed here: it is somebody's own.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ IS_NEW: Final = marked("new")
 
 
 def propose_tool(proposals: Proposals) -> Tool:
-    """`skill_propose`. It is on no owner's word but theirs: `runtime.policy.rules.OWNERS_SAY`."""
+    """`skill_propose`. Owners alone decide about it: `runtime.policy.rules.OWNERS_SAY`."""
 
     def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
         return drawn(proposals.shown(proposal_of(arguments)), arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import structlog
 from telegram import (
@@ -32,6 +32,7 @@ from runtime.errors import Rejected
 log = structlog.get_logger("telegram")
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+BAD_REQUEST: Final = 400
 """Else the platform fetches the first address in a text, also one that the text should not have told anybody."""
 
 
@@ -69,7 +70,7 @@ class Sending:
         try:
             return await self._send_as(part, body, chat)
         except Refused as error:
-            if error.moved_to or not body.is_recording:
+            if error.code != BAD_REQUEST or error.moved_to or not body.is_recording:
                 raise
         # Certainly not shown: people may forbid voice notes, and what Telegram doesn't play is still a file.
         return await self._send_as(part, replace(body, mime=""), chat)

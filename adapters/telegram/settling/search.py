@@ -57,7 +57,8 @@ class Search:
     upto: int = 0  # in a supergroup the last id that this look may try
     met: int = 0  # the id under which it was found
     tried: set[int] = field(default_factory=set)
-    empty: int = 0  # how many of these had no message
+    probes: int = 0  # how many were made; an id may be tried again
+    empty: int = 0  # how many of these found no message
     over: bool = False
     absent: bool = False  # it is certainly nowhere, and does not come any more
     closed: bool = False  # its chat does not let us look

@@ -141,7 +141,7 @@ class Settling:
             scene = self._scene(search, await self._unheard(search.chat))
             if not scene.left:
                 return SettleResult.ABSENT
-            if search.closed or len(search.tried) >= budget(search.chat):
+            if search.closed or search.probes >= budget(search.chat):
                 return SettleResult.UNKNOWN
             if self._is_brief(search, scene):
                 return SettleResult.ABSENT  # so far; the second look tells
@@ -256,7 +256,7 @@ class Settling:
 
     def _spare(self, search: Search) -> int:
         """Number of probes this look has left."""
-        return budget(search.chat) - len(search.tried)
+        return budget(search.chat) - search.probes
 
     def _pick(self, search: Search, scene: Scene) -> tuple[Search, int] | None:
         """The next probe; None when each chat must rest."""
@@ -292,6 +292,7 @@ class Settling:
         except Rejected:
             search.closed = True
         else:
+            search.probes += 1
             search.tried.add(number)
             self._note(search, number, found, top, at)
         finally:

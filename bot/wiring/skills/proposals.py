@@ -18,7 +18,7 @@ from runtime.domain.skills.lock import standing
 from runtime.domain.skills.skill import Skill, Source
 from runtime.errors import StoreError, ToolFailed
 from runtime.skills.frontmatter import NotASkill
-from runtime.skills.installing import MovedOn, Was, install
+from runtime.skills.installing import MovedOn, Was, install, mend
 from runtime.skills.proposed import contents_of, faults_of, is_made, made_of
 from runtime.skills.reading import FoundSkill, contents_in, read_skill
 from runtime.skills.ready import Locks, ReadySkills
@@ -103,7 +103,8 @@ class WrittenProposals:
             return SKILL_IS_GONE.format(name=name, base=proposal.base) if proposal.base else ""
         if before.skill is None:
             return SKILL_UNREADABLE.format(name=name, wrong="; ".join(before.wrong))
-        if before.skill.source not in (Source.SHIPPED, Source.USER):
+        is_own = Path(before.skill.folder).parent == own_folder(self._settings())
+        if before.skill.source is not Source.SHIPPED and not is_own:
             return SKILL_ELSEWHERE.format(name=name, folder=before.skill.folder)
         if not proposal.base:
             return SKILL_IS_THERE.format(name=name)
@@ -145,13 +146,15 @@ class WrittenProposals:
         """The skill as it was approved, in its place: the very call may have written it before a kill. Errors: ToolFailed."""
         if wrong := list(faults_of(proposal)):
             raise ToolFailed("\n".join(wrong))
+        folder = own_folder(self._settings())
+        if folder is not None:
+            await self._mend(folder / proposal.name)
         before = await asyncio.to_thread(self._before, proposal.name, by.agent)
         if before and is_made(proposal, before, await self._files_of_base(proposal)):
             return before
-        folder = own_folder(self._settings())
         if (why := await self.objection(proposal, by)) or folder is None:
             raise ToolFailed(why or NO_SKILL_PLACE)
-        found, goal = made_of(proposal, before), folder / proposal.name
+        found, goal = await asyncio.to_thread(made_of, proposal, before), folder / proposal.name
         try:
             await asyncio.to_thread(install, found.contents, goal, was(before, goal))
         except MovedOn:
@@ -159,6 +162,13 @@ class WrittenProposals:
         except OSError as error:
             raise ToolFailed(SKILL_NOT_WRITTEN.format(name=proposal.name, why=error.strerror or error)) from error
         return found
+
+    async def _mend(self, goal: Path) -> None:
+        """A kill in mid-exchange may have left none, where the disk can't exchange in one step. Errors: ToolFailed."""
+        try:
+            await asyncio.to_thread(mend, goal)
+        except OSError as error:
+            raise ToolFailed(SKILL_NOT_WRITTEN.format(name=goal.name, why=error.strerror or error)) from error
 
     async def _files_of_base(self, proposal: Proposal) -> Mapping[str, str]:
         """Hashes of the form that it changes, as an owner accepted it or as it came; none for a new one, or where nobody knows."""

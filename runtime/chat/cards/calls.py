@@ -75,8 +75,7 @@ def whole_call(arguments: str) -> str:
     values = _values(arguments)
     if values is None:
         return in_full(arguments)[0]
-    texts = dict(_named_texts(values))
-    return "\n\n".join(f"{visible(name, one_line=True)}:\n{text}" for name, text in texts.items())
+    return "\n\n".join(f"{visible(name, one_line=True)}:\n{text}" for name, text in _named_texts(values))
 
 
 def _named_texts(values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

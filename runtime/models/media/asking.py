@@ -26,7 +26,7 @@ ANSWER_TOO_LARGE: Final = "The model {model} sent more than {most} MiB, so its a
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Price of one picture, minute or character in US dollars, and the table of the settings that has it. None: LiteLLM's list."""
+    """Price of one picture, one minute or a million characters in US dollars, and the table of the settings that has it. None: LiteLLM's list."""
 
     table: str
     price: float | None = None
@@ -48,7 +48,8 @@ class Asking:
         """The answer of LiteLLM's function `call`, of at most `most` bytes, and its cost; `units` counts pictures, minutes or
         characters. Errors: ModelFailed."""
         litellm = await self._library.get(lean=self._settings.lean)
-        if self._unit.is_needed and self._unit.price is None and not _is_listed(litellm, self._settings.name):
+        spoken = "input" in more
+        if self._unit.is_needed and self._unit.price is None and not _is_priced(litellm, self._settings.name, spoken):
             raise ModelFailed(UNPRICED_MEDIA.format(model=self._settings.name, table=self._unit.table))
         self._library.spare_loggers()
         limit, size = self._settings.timeout, AnswerBound(most)
@@ -71,6 +72,7 @@ class Asking:
         settings = self._settings
         optional = {"api_base": settings.api_base, "api_key": self._keys.current or key_for_own_server(settings)}
         own = {"model": settings.name, "timeout": settings.timeout.total_seconds(), "num_retries": 0}
+        own["max_retries"] = 0  # of the vendor's client, each of which would be paid; without it LiteLLM takes two
         return {**own, **{key: value for key, value in optional.items() if value}}
 
     def _spent(self, litellm: Any, answer: Any, kind: str, units: float | None, words: str) -> Usage:
@@ -82,12 +84,13 @@ class Asking:
         return Usage(model, read, written, 0 if cost is None else round(cost * 1_000_000), unpriced=cost is None)
 
 
-def _is_listed(litellm: Any, model: str) -> bool:
+def _is_priced(litellm: Any, model: str, spoken: bool) -> bool:
+    """True if LiteLLM's list can tell what a call costs: of speech by characters, since nothing else is known of it."""
     try:
-        litellm.get_model_info(model=model)
+        listed = litellm.get_model_info(model=model)
     except Exception:  # noqa: BLE001 - that it is missing has no class of its own
         return False
-    return True
+    return not spoken or bool(listed.get("input_cost_per_character"))
 
 
 def _listed_cost(litellm: Any, answer: Any, model: str, kind: str, words: str) -> float | None:

@@ -24,8 +24,5 @@ class LiteVoice:
 
     async def speak(self, text: str, voice: str) -> Spoken:
         more: dict[str, Any] = {"input": text, "voice": voice, "response_format": self._form}
-        # Retries stay off: each would be paid. LiteLLM takes the client's own number for none otherwise.
-        answer, usage = await self._asking.ask(
-            "aspeech", more | {"max_retries": 0}, lambda _: len(text) / 1e6, SPOKEN_MAX_BYTES
-        )
+        answer, usage = await self._asking.ask("aspeech", more, lambda _: len(text) / 1e6, SPOKEN_MAX_BYTES)
         return Spoken(bytes(answer.content), usage)

@@ -129,13 +129,15 @@ async def until(holds: Callable[[], bool], seconds: float) -> bool:
 
 @dataclass
 class Speaker:
-    """A model that says its answer bit by bit, and waits for people to see each bit, though not for long."""
+    """A model that says its answer bit by bit, and waits for people to see each bit, though not for long; with `settled` until that
+    is recorded too."""
 
     house: House
     bits: tuple[str, ...] = (HALF, MORE)
     answer: str = ANSWER
     calls: tuple[Call, ...] = ()
     patience: float = 2.0
+    settled: bool = False
     requests: list[ModelRequest] = field(default_factory=list)
     said: int = 0
     name: str = "speaker"
@@ -146,5 +148,8 @@ class Speaker:
             on_text(bit)
             self.said += 1
             await until(lambda bit=bit: shortened(bit) in self.house.seen(), self.patience)  # type: ignore[misc]
+        while self.settled and any(state is not DeliveryState.SHOWN for state in await self.house.states()):  # noqa: ASYNC110 - rows set no event
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05 * self.settled)  # its courier looks whether more waits there
         calls, self.calls = self.calls, ()
         return ModelReply("" if calls else self.answer, calls, USAGE)

@@ -76,9 +76,10 @@ async def last_body(home: House) -> str:
 
 
 async def test_the_answer_goes_over_its_preview_with_its_own_commit(home: House) -> None:
-    """No commit more than where nothing was shown before. On a busy machine too, its preview is on screen by then."""
+    """No commit more than where nothing was shown before. On a busy machine too, its preview is on screen by then, and that
+    is recorded: its room is free."""
     home.pace = replace(QUICK, glance=timedelta(seconds=5))
-    process = await home.process(Speaker(home, patience=8))
+    process = await home.process(Speaker(home, patience=8, settled=True))
     await answered(home, process)
     [(marked_at, ended_at)] = await home.stage.rows(
         "SELECT p.marked_at, r.ended_at FROM runs r JOIN deliveries d ON d.origin = 'run:' || r.id "

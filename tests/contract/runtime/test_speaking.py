@@ -22,7 +22,7 @@ from runtime.models.media.asking import Unit
 from runtime.models.media.demo import DemoVoice
 from runtime.models.media.guarded import GuardedVoice
 from runtime.models.media.voices import LiteVoice
-from runtime.policy.rules import SHIPPED
+from runtime.policy.rules import SHIPPED, SPEAKS
 from tests.contract.runtime.stage import LEASE, Stage, crash_at
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_media import ROOM, TOKEN, Purse, call, context, settings
@@ -161,11 +161,13 @@ async def test_a_kill_after_the_vendor_answered_is_asked_about_and_not_paid_agai
     async with serving((server := MediaServer()).app()) as url:
         tool: Any = speak_tool(voiced(url), purse := Purse())  # the stage's tools are fakes, and this is the real one
         spoken = Call("c-speak", "speak", '{"text": "Hello"}')
-        process = await stage.process(Planned(spoken), [tool], rules=SHIPPED, probe=crash_at("tool-finished"))
+        process = await stage.process(
+            Planned(spoken), [tool], rules=(SPEAKS, *SHIPPED), probe=crash_at("tool-finished")
+        )
         await process.say("say hello")
         await process.until_crash()
         stage.clock.advance(LEASE)
-        after = await stage.process(model := Planned(spoken, end="Said."), [tool], rules=SHIPPED)
+        after = await stage.process(model := Planned(spoken, end="Said."), [tool], rules=(SPEAKS, *SHIPPED))
         async with after.running():
             await after.rest()
             (doubt,) = await stage.pending()

@@ -98,12 +98,13 @@ class Lost:
 
 @dataclass
 class Ocean:
-    """`slow`: seconds that a probe takes; every `refuse`-th probe is answered 429."""
+    """`slow`: seconds that a probe takes; every `refuse`-th probe is answered 429; `others` are ids of somebody's messages."""
 
     loop: Loop
     lost: Sequence[Lost]
     slow: float = 0.02
     refuse: int = 0
+    others: set[int] = field(default_factory=set)
     counters: dict[str, int] = field(default_factory=dict)
     ours: dict[tuple[int, int], str] = field(default_factory=dict)
     seen_at: list[Seen] = field(default_factory=list)
@@ -182,7 +183,7 @@ class Ocean:
             raise Retryable("wait", retry_after=timedelta(seconds=2))
         if self.refuse and count % self.refuse == 1:
             raise Uncertain("cut")
-        found = Found.OURS if (chat, number) in self.ours else Found.NOTHING
+        found = Found.OURS if (chat, number) in self.ours else Found.OTHERS if number in self.others else Found.NOTHING
         await asyncio.sleep(self.slow / 2)
         return found
 

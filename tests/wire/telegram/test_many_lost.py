@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.telegram.settling.known_ids import RUNS_OF_A_GROUP
 from tests.wire.telegram.ocean import Loop, Lost, Ocean, play
 
 BOUND: Final = 45.0  # seconds from the last cut until all are shown
@@ -73,6 +74,25 @@ def test_one_in_a_supergroup_is_there_or_comes_again_within_thirty_five_seconds(
         ocean.start()
         assert await ocean.all_shown() <= 35
         assert not one.unknown
+
+    play(scene)
+
+
+def test_a_look_ends_where_more_is_known_of_a_supergroup_than_is_kept() -> None:
+    """What a probe finds out is forgotten at once there: the look must not try the same id for ever."""
+
+    async def scene(loop: Loop) -> None:
+        (one,) = lost = [Lost(SUPERGROUP, applied=None)]
+        ocean = Ocean(loop, lost)
+        ocean.hear(SUPERGROUP)
+        ocean.start()
+        await asyncio.sleep(1)
+        top = ocean.known.space(SUPERGROUP).top
+        ocean.others = {top + 1}
+        for number in range(2 * RUNS_OF_A_GROUP):
+            ocean.known.note(SUPERGROUP, top + 3 + 2 * number)
+        await asyncio.wait_for(ocean.all_shown(), 200)
+        assert one.unknown
 
     play(scene)
 
