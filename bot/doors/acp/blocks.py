@@ -45,8 +45,8 @@ def linked(blocks: Sequence[Any]) -> list[str]:
 def path_of(uri: str) -> str:
     """The path of a file of this machine; empty for any other address.
 
-    >>> path_of("file:///work/a%20b.md#L3"), path_of("https://example.org/a")
-    ('/work/a b.md', '')
+    >>> path_of("file:///notes/a%20b.md#L3"), path_of("https://example.org/a")
+    ('/notes/a b.md', '')
     """
     try:
         parts = urlsplit(uri)

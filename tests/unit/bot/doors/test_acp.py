@@ -227,23 +227,23 @@ async def test_files_come_along(tmp_path: Path) -> None:
     picture = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
     async with editing(tmp_path, "Seen.", "Long.") as at:
         session = await at.session()
-        notes = resource_block(embedded_text_resource("file:///work/notes.md", "# Notes"))
-        link = resource_link_block("plan", "file:///work/plan.md")
+        notes = resource_block(embedded_text_resource("file:///notes/notes.md", "# Notes"))
+        link = resource_link_block("plan", "file:///notes/plan.md")
         assert await at.prompt(session, "look", notes, image_block(picture, "image/png"), link) == "end_turn"
         assert await at.prompt(session, "x" * 10_000_000) == "end_turn"
         view = (await at.at_work.app.store.history.view(_address(at, session))).entries
     first, long = (entry for entry in view if entry.author == "person")
     assert [file.name for file in first.files] == ["notes.md", "image.png"]
-    assert "[plan](file:///work/plan.md)" in first.body
+    assert "[plan](file:///notes/plan.md)" in first.body
     assert [(file.name, file.size) for file in long.files] == [("prompt.txt", 10_000_000)]
 
 
 async def test_linked_files_come_as_they_stand_in_the_editor(tmp_path: Path) -> None:
     async with editing(tmp_path, "Seen.", "Seen again.") as at:
-        at.editor.files["/work/my plan.md"] = "not saved yet"
-        plan = resource_link_block("plan", "file:///work/my%20plan.md")
+        at.editor.files["/notes/my plan.md"] = "not saved yet"
+        plan = resource_link_block("plan", "file:///notes/my%20plan.md")
         gone, page = (
-            resource_link_block("gone", "file:///work/gone"),
+            resource_link_block("gone", "file:///notes/gone"),
             resource_link_block("page", "https://a.example/b"),
         )
         session = await at.session()
@@ -253,11 +253,11 @@ async def test_linked_files_come_as_they_stand_in_the_editor(tmp_path: Path) -> 
         await at.prompt(session, "look", plan, gone, page)
         view = (await at.at_work.app.store.history.view(_address(at, session))).entries
     before, then = (entry for entry in view if entry.author == "person")
-    assert ([file.name for file in before.files], before.body) == ([], "look\n[plan](file:///work/my%20plan.md)")
+    assert ([file.name for file in before.files], before.body) == ([], "look\n[plan](file:///notes/my%20plan.md)")
     assert [(file.name, file.size) for file in then.files] == [("my plan.md", 13)]
     assert (
         then.body
-        == "look\n[attached: file:///work/my%20plan.md]\n[gone](file:///work/gone)\n[page](https://a.example/b)"
+        == "look\n[attached: file:///notes/my%20plan.md]\n[gone](file:///notes/gone)\n[page](https://a.example/b)"
     )
 
 
