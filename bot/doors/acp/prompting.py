@@ -240,12 +240,14 @@ class Prompt:
     async def _decided(self, wire: RoomWire, question: View, choice: str) -> bool:
         """True if it needs no answer any more. Errors: Gone."""
         allowed = ALLOW_KINDS.get(choice, "allow_once") != "reject_once"
+        self._telling.picked(question["id"], allowed=allowed)
         try:
             if choice == ALWAYS_CHOICE:
                 await wire.operator.always(question["id"], {one["name"]: one["text"] for one in question["always"]})
             else:
                 await wire.operator.decide(question["id"], choice)
         except Refusal:
+            self._telling.refused(question["id"])
             return bool((await wire.operator.approval(question["id"]))["state"] != "pending")
         for update in self._telling.settled(question["id"], allowed=allowed):
             await self._tell(update)

@@ -48,6 +48,7 @@ class Telling:
         self._tools = 0
         self._open: dict[str, tuple[str, str]] = {}
         self._asked: dict[str, tuple[str, str]] = {}
+        self._denied: set[str] = set()
 
     def progress(self, event: View) -> Iterator[Update]:
         match event["kind"]:
@@ -84,6 +85,15 @@ class Telling:
         call = schema.ToolCallUpdate(tool_call_id=approval["id"], title=title, content=content, **told)
         return helpers.start_tool_call(approval["id"], title, content=content, **told), call
 
+    def picked(self, approval: str, *, allowed: bool) -> None:
+        """A button was picked; whether it counts is not known yet. The prompt may be over before that is heard."""
+        if not allowed:
+            self._denied.add(approval)
+
+    def refused(self, approval: str) -> None:
+        """The button didn't count."""
+        self._denied.discard(approval)
+
     def settled(self, approval: str, *, allowed: bool) -> Iterator[Update]:
         """An answer to a question that was decided: one that was denied has failed."""
         if not allowed and approval in self._asked:
@@ -93,7 +103,7 @@ class Telling:
     def over(self) -> Iterator[Update]:
         """Calls whose end was not heard."""
         for call in [*self._open, *self._asked]:
-            yield helpers.update_tool_call(call, status="completed")
+            yield helpers.update_tool_call(call, status="failed" if call in self._denied else "completed")
         self._open.clear()
         self._asked.clear()
 

@@ -72,3 +72,14 @@ def test_a_checklist_is_a_plan_and_no_part_of_the_answer(language: str) -> None:
 def test_words_about_a_plan_are_an_answer(text: str) -> None:
     assert steps_in(text) == []
     assert told(answer=text) == text
+
+
+@pytest.mark.parametrize(("counts", "end"), [(True, "failed"), (False, "completed")])
+def test_a_call_that_was_denied_has_failed_also_where_the_prompt_was_over_first(counts: bool, end: str) -> None:
+    telling = Telling("call")
+    question = {"id": "q1", "tool": "shell", "arguments": "{}", "shown": "", "words": "Run it", "question": "Run it?"}
+    telling.question(question)
+    telling.picked("q1", allowed=False)
+    if not counts:
+        telling.refused("q1")
+    assert [(update.tool_call_id, update.status) for update in telling.over()] == [("q1", end)]
