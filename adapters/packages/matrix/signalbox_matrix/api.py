@@ -16,6 +16,7 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
+from signalbox.channels import TOO_LATE, leaves_in_time
 from signalbox_matrix.errors import Cut, NotSent, Refused
 from signalbox_matrix.settings import MatrixSettings
 
@@ -182,6 +183,8 @@ class Api:
         url = URL(f"{self._settings.server}{path}", encoded=True)
         if params := more.pop("params", None):
             url = url.update_query(params)
+        if not leaves_in_time():
+            raise NotSent(TOO_LATE)
         waits = self._settings.waits
         headers = dict(more.pop("headers", {}))
         if named:
