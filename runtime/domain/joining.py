@@ -45,7 +45,7 @@ def joining(waiting: Iterable[T], standing: Callable[[T], Rights], asker: Rights
 
 
 def as_said(waiting: Sequence[T], message_id: Callable[[T], str]) -> list[T]:
-    """What waits, in the order in which it was said, as far as message ids tell a time; the others keep their places.
+    """Order of those who wait: as they were said, as far as message ids tell a time; the others keep their places.
 
     One comes late where the connection on which it was told first had died unnoticed.
     """
