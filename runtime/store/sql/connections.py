@@ -74,10 +74,17 @@ class Ways:
     async def are_silent(self) -> None:
         """One of them did not answer in time: no other that waits for long is waited for, and none is used again."""
         await self.expire()
-        now = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        now = loop.time()
         for connection, since in list(self.used.items()):
             if now - since > FRESH_SECONDS:
                 end(connection)
+            else:  # it may have been at hand since before the silence, and a report would wait on it for long
+                loop.call_later(FRESH_SECONDS - (now - since), self._end_unanswered, connection, since)
+
+    def _end_unanswered(self, connection: Any, since: float) -> None:
+        if self.used.get(connection) == since:
+            end(connection)
 
     async def close(self) -> None:
         while self._idle:

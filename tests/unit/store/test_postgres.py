@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 
 from runtime.contract import NodeId
 from runtime.errors import StoreError, Trouble
+from runtime.store.sql import connections
 from runtime.store.sql import postgres as engine
 from runtime.store.sql.driver import Op, Rows
 from runtime.store.sql.wire import servers
@@ -233,6 +234,33 @@ async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence
                 await store.driver.write(_write)
             await store.driver.write(_write)
             await store.close()
+
+
+async def test_a_read_that_began_just_before_a_silence_was_noticed_does_not_wait_on(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connection was at hand since before; a read may take ten seconds."""
+    monkeypatch.setattr(connections, "FRESH_SECONDS", 0.3)
+    to = urlsplit(postgres.create_database())
+    async with proxy(to.hostname or "", to.port or 0) as way:
+        there = to.geturl().replace(f":{to.port}/", f":{way.port}/")
+        store = await open_store(there, within=timedelta(seconds=0.5))
+        await asyncio.gather(*(store.driver.write(_slow_write) for _ in range(POOL)))
+        way.lose()
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(_refused(store.driver.write(_write)))
+            await asyncio.sleep(0.5)
+            reading = group.create_task(_refused(store.check()))
+            _, late = await asyncio.wait({writing, reading}, timeout=3)
+            for one in late:
+                one.cancel()
+        assert not late
+        await store.close()
+
+
+async def _refused(work: Awaitable[object]) -> None:
+    with pytest.raises(StoreError):
+        await work
 
 
 async def test_a_process_that_stood_still_in_a_transaction_kept_nothing_from_the_others_and_runs_it_again(
