@@ -62,7 +62,6 @@ from bot.settings.tools.git import GitTable
 from bot.settings.triggers.tables import TriggerTable
 from bot.settings.workflows.goals import GoalsSection
 from bot.settings.workflows.tables import WorkflowTable
-from runtime.domain.agents.executors import ExecutorKind
 from runtime.domain.agents.manifest import MAIN
 from runtime.settings.types import Place, Section, beside_file
 from runtime.text.words import marked
@@ -258,7 +257,7 @@ class Settings(Section):
     @property
     def demo_answers(self) -> bool:
         """True if somebody may be answered by the demo model: no executor is in its place in every agent."""
-        by_others = {one.name for one in self.agents if one.executor != ExecutorKind.MODEL}
+        by_others = {one.name for one in self.agents if one.executor != "model"}
         return self.model.is_demo and by_others != {MAIN, *(one.name for one in self.agents)}
 
     @property
