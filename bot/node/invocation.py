@@ -75,6 +75,9 @@ COMMANDS: Final = (
         "restore",
     ),
 )
+EXTRA_NAMED: Final = re.compile(r"""pip install (['"])signalbox-bot\[(\w+)\]\1""")
+CLONE: Final = Path(__file__).parents[2]
+"""Where this program is, which is a clone if it has the file that packages are made by."""
 PROGRAM_NAMED: Final = re.compile(rf"(?<![\w./-]){PROGRAM}(?= (?:{'|'.join(COMMANDS)})\b)")
 
 
@@ -104,8 +107,21 @@ def as_called(text: str, by: str | None = None) -> str:
     if by is None:
         files = [f" {option} {quote(file)}" for option in (CONFIG, ENV) if (file := _value_of(option))]
         by = called() + "".join(files)
-    command = by
+    command, text = by, with_extras(text)
     return text if command == PROGRAM else PROGRAM_NAMED.sub(lambda _: command, text)
+
+
+def with_extras(text: str, clone: Path = CLONE) -> str:
+    """`text`, with extras as they are installed in a clone, where this runs from one: no registry has what stands there."""
+    if EXTRA_NAMED.search(text) is None or not (clone / "pyproject.toml").is_file():
+        return text
+    pip, place = _near(Path(sys.executable).with_name("pip")), _near(clone)
+    return EXTRA_NAMED.sub(lambda found: f'{quote(pip)} install --editable "{place}[{found[2]}]"', text)
+
+
+def _near(path: Path) -> str:
+    """`path` as somebody in this folder writes it."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def for_strangers() -> str:

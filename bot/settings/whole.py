@@ -62,6 +62,7 @@ from bot.settings.tools.git import GitTable
 from bot.settings.triggers.tables import TriggerTable
 from bot.settings.workflows.goals import GoalsSection
 from bot.settings.workflows.tables import WorkflowTable
+from runtime.domain.agents.manifest import MAIN
 from runtime.settings.types import Place, Section, beside_file
 from runtime.text.words import marked
 
@@ -254,8 +255,14 @@ class Settings(Section):
         return [words for words in (self._guardrails.words, self._of_demo) if words]
 
     @property
+    def demo_answers(self) -> bool:
+        """True if somebody may be answered by the demo model: no executor is in its place in every agent."""
+        by_others = {one.name for one in self.agents if one.executor != "model"}
+        return self.model.is_demo and by_others != {MAIN, *(one.name for one in self.agents)}
+
+    @property
     def _of_demo(self) -> str:
-        if not self.model.is_demo:
+        if not self.demo_answers:
             return ""
         found = f" {self._unused_key} is set but not used until then." if self._unused_key else ""
         return f"{DEMO}{found}"

@@ -46,6 +46,8 @@ HOSTS: Final = {
 async def check_model(subject: Subject) -> Sequence[Finding]:
     """The usual model in a few lines, and each further one in a line."""
     settings = subject.settings
+    if settings.model.is_demo and not settings.demo_answers:
+        return [fine("model.name", "the built-in demo, by which no agent works"), *await _further(subject)]
     if settings.model.is_demo:
         why = "The demo only shows how things work."
         anew = "signalbox init --force" if settings.file else "signalbox init"

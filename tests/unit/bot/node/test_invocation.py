@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 from bot.cli.root import cli
-from bot.node.invocation import COMMANDS, as_called, called, for_strangers
+from bot.node.invocation import COMMANDS, as_called, called, for_strangers, with_extras
 
 
 def test_every_command_is_known() -> None:
@@ -70,3 +70,16 @@ def test_the_page_does_not_tell_strangers_where_we_live(
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("sys.argv", [started])
     assert for_strangers() == told
+
+
+def test_an_extra_is_installed_as_a_clone_does_it_where_this_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = 'Install it: pip install "signalbox-bot[tui]". Without it: signalbox chat'
+    assert with_extras(told, tmp_path) == told
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr("sys.executable", str(tmp_path / ".venv" / "bin" / "python"))
+    pip = tmp_path / ".venv" / "bin" / "pip"
+    assert f'{pip} install --editable "{tmp_path}[tui]". Without' in with_extras(told, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert '.venv/bin/pip install --editable ".[tui]". Without' in with_extras(told, tmp_path)

@@ -46,6 +46,14 @@ def test_a_default_that_follows_from_a_faulty_setting_is_no_fault_of_its_own(tmp
     assert faults(tmp_path, "data_dir = 5\n") == f"This setting is wrong:\n  {told}"
 
 
+def test_the_demo_is_told_of_only_where_it_may_answer(tmp_path: Path) -> None:
+    (tmp_path / "answers.toml").write_text('[[answers]]\ntext = "Hi."\n')
+    stub = '[[agents]]\nname = "{}"\nprompt = "p"\nexecutor = "stub"\nanswers = "answers.toml"\n'
+    main, other = stub.format("main").replace('prompt = "p"\n', ""), stub.format("ops")
+    assert [read(tmp_path, text).demo_answers for text in ("", main, other, main + other)] == [True, False, True, False]
+    assert read(tmp_path, main).banner is None
+
+
 # ----------------------------------------------------------------------------------------------------------- layers
 
 
