@@ -42,6 +42,7 @@ from runtime.store.sql.wire.database_errors import (
     is_by_statement,
     is_crowded,
     trouble_of,
+    worded,
 )
 from runtime.store.sql.wire.pipeline import Pipelined, Script, Unprepared
 from runtime.store.sql.wire.servers import Servers
@@ -147,7 +148,7 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
         if is_crowded(error) or trouble_of(error) is Trouble.READ_ONLY or is_by_statement(error):
             raise explain(error) from error
         raise StoreError(
-            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
+            f"The database cannot be reached ({worded(error)}): check database_url.",
             trouble=Trouble.AWAY,
         ) from error
 

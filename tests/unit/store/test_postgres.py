@@ -456,6 +456,11 @@ def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds
     assert told.trouble is Trouble.AWAY
 
 
+def test_a_time_that_ran_out_is_told_in_words() -> None:
+    assert "(TimeoutError: no answer in time)" in str(explain(TimeoutError()))
+    assert "(ConnectionResetError)" in str(explain(ConnectionResetError()))
+
+
 async def test_a_connection_that_is_ended_between_two_statements_is_a_store_that_is_away(store: Store) -> None:
     """By whoever found its way silent: the pool has taken it back by then."""
     driver = store.roster._driver
