@@ -109,7 +109,7 @@ def _of_proc(pid: int) -> ProcessMark | None:
 
 
 def _is_leaving(mark: ProcessMark) -> bool:
-    """Whether it is being ended: without its memory it has no command any more, and its locks are given back after that."""
+    """True if it is being ended: without its memory it has no command any more, and its locks are given back after that."""
     with suppress(OSError, ValueError, IndexError):
         state, started, command = _told_of(mark.pid)
         return state not in DEAD_STATES and started == mark.started and not command

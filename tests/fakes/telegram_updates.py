@@ -42,7 +42,7 @@ class Polls:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a poll waits for news."""
+        """True if a poll waits for news."""
         return bool(self._waiting)
 
     def drop(self) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
@@ -104,11 +105,9 @@ class Gateway:
                 await self._turn.acquire()
                 connection = await _accepted(listening)
                 serving = group.create_task(self._served(connection))
-                serving.add_done_callback(
-                    lambda _, connection=connection: self._over(connection)
-                )  # also if it never began
+                serving.add_done_callback(partial(self._over, connection))  # also if it never began
 
-    def _over(self, connection: socket.socket) -> None:
+    def _over(self, connection: socket.socket, _: asyncio.Task[None]) -> None:
         connection.close()
         self._turn.release()
 

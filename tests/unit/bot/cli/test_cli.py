@@ -469,3 +469,16 @@ def test_a_guard_cannot_be_off_and_enforced_at_once() -> None:
     ended = CliRunner().invoke(cli, ["run", "--no-guardrails", "--enforce-guardrails"])
     assert ended.exit_code == WRONG_USE
     assert "--no-guardrails and --enforce-guardrails contradict each other" in ended.output
+
+
+def test_a_command_that_finds_no_process_says_where_it_looked_and_what_to_do(tmp_path: Path) -> None:
+    file, data = tmp_path / "signalbox.toml", tmp_path / "var"
+    file.write_text(f'data_dir = "{data}"\n')
+    ended = CliRunner().invoke(cli, ["chat", "--config", str(file)])
+    told = (
+        f"No Signalbox is running with data_dir {data}, which isn't there (settings: {file}). Start it: signalbox run."
+    )
+    assert str(ended.exception).startswith(told)
+    assert "--config FILE" in str(ended.exception)
+    data.write_text("")
+    assert "which is no folder" in str(CliRunner().invoke(cli, ["chat", "--config", str(file)]).exception)
