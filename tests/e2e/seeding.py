@@ -31,7 +31,9 @@ def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, 
             _exchange(raw, number, address, session, account, owner, BEGAN + number * gap, beside)
         if since:
             return
-        fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
+        said_last, begins = BEGAN + turns // 2 * gap, turns + 1
+        about = {"agent": "main", "address": address, "state": "idle", "next_turn": begins, "ready_at": said_last}
+        fill(raw, "sessions", key=session, **about)
         if summarised:
             fill(
                 raw,
