@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.security.routes import DOOR, ELSEWHERE, REST, ROLES, TABLE, declared
 from tests.security.running import Running, running
 from tests.security.tally import Tallied, Tally
@@ -46,6 +48,7 @@ def routes(house: Running) -> dict[str, str]:
     return found
 
 
+@pytest.mark.timeout(180)  # seconds; about eight where nothing else runs
 async def test_each_route_lets_in_whom_it_should_and_nobody_else(tmp_path: Path, tallied: Tallied) -> None:
     async with running(tmp_path) as house:
         there = routes(house)

@@ -26,6 +26,7 @@ LONGEST_FUNCTION: Final = 50
 # ------------------------------------------------------------------------------------------------------------ the walks
 
 
+@pytest.mark.timeout(180)  # seconds; about four where nothing else runs
 async def test_a_walk_can_be_read(tmp_path: Path) -> None:
     walked = await walks(tmp_path)
     for name, walk in walked.items():
