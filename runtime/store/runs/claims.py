@@ -34,7 +34,7 @@ from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import nodes, runs, sessions
-from runtime.store.sql.driver import Op, is_word
+from runtime.store.sql.driver import Op, Query, is_word
 from runtime.store.tasks.background import background_of
 
 LIVE_NODE = (
@@ -102,22 +102,26 @@ LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values
 
 def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
-    live, found = yield at_once((LIVE_NODE, {"node": lease.node, "fence": lease.fence}), (READY_LANE, {}))
+    live, found = yield at_once(alive(lease), (READY_LANE, {}))
     ready: Sequence[Any] = found if live else ()
     while ready:
         key = SessionKey(ready[0][0])
-        if claimed := (yield from _take_lane(key, lease, busy, now)):
+        if claimed := (yield from _take_lane(key, lease, busy, now, last=True)):
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
         ready = yield READY_LANE, {}
     return None
 
 
-def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]:
-    """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
-    if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
-        return None
-    return (yield from _take_lane(key, offer.lease, offer.busy, now))
+def claim_lane(key: SessionKey, offer: Offer, now: datetime, *, last: bool) -> Op[Claim | None]:
+    """This very session, which is ready: for a message that was taken in just now by a node that lives, in the same
+    transaction. `last`: nothing follows there."""
+    return (yield from _take_lane(key, offer.lease, offer.busy, now, last=last))
+
+
+def alive(lease: Lease) -> Query:
+    """The query whether a node lives. Until the transaction ends, it is not declared dead."""
+    return LIVE_NODE, {"node": lease.node, "fence": lease.fence}
 
 
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
@@ -127,16 +131,16 @@ def lanes_of(lease: Lease) -> Op[list[Lane]]:
 
 def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime) -> Op[Claim | None]:
     """The next run under which processes died, to be watched alone."""
-    if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
+    if not (yield alive(lease)):
         return None
     key = yield from next_suspect()
-    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now)) if key else None
+    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now, last=False)) if key else None
     if claimed and claimed.crashes == most:  # with more deaths it was written down before
         yield from set_aside(claimed.run_id, lease.node, claimed.crashes, now)
     return claimed
 
 
-def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
+def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime, *, last: bool) -> Op[Claim | None]:
     of_lane = {"s": key}
     taken, rows, waiting = yield at_once(
         (TAKE_LANE, {"k": key, "node": lease.node}), (GOING_ON, of_lane), (WAITING_SIGNALS, of_lane)
@@ -145,7 +149,7 @@ def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datet
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     if not rows or rows[0][-1] == "parked":
         heard = [Waiting(*row) for row in waiting]
-        begun = yield from begin_run(lane, agent, address, heard, next_turn, since, busy, now)
+        begun = yield from begin_run(lane, agent, address, heard, next_turn, since, busy, now, last=last)
         return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":

@@ -18,12 +18,12 @@ from runtime.domain.transcript import NOT_FINISHED
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
-from runtime.store.common import at_once, fact, fence_of, owned
+from runtime.store.common import at_last, at_once, fact, fence_of, owned
 from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
 from runtime.store.delegation.rows import LOCK_PARENT, is_of_child
 from runtime.store.delegation.showing import show_change
 from runtime.store.delegation.stopping import end_awaited
-from runtime.store.delivery.enqueue import put
+from runtime.store.delivery.enqueue import asks_free, put, put_all
 from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS, SET_STEP, model_step, tool_steps
 from runtime.store.runs.suspects import keep_apart
@@ -208,7 +208,10 @@ def finish(
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     if is_of_child(lane.session):
         yield LOCK_PARENT, {"child": run}
-    held, facts, unfinished = yield at_once(fence_of(lane), (RUN_FACTS, {"run": run}), (OPEN_STEPS, {"run": run}))
+    free = [query for new in new_deliveries for query in asks_free(new)]
+    held, facts, unfinished, *answers = yield at_once(
+        fence_of(lane), (RUN_FACTS, {"run": run}), (OPEN_STEPS, {"run": run}), *free
+    )
     if not held:
         return None
     mine, (*_, before, begun_by) = held[0], facts[0]
@@ -222,10 +225,7 @@ def finish(
     calls = int(reply is not None)
     end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
     yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
-    begun = set()
-    for new in new_deliveries:
-        if (yield from put(new, now, run, lane.node)):
-            begun.add(new.id)
+    begun = yield from put_all(new_deliveries, answers, now, run, lane.node)
     told: tuple[Address, ...] | None = None
     of_task: tuple[Address, ...] = ()
     if trigger is Trigger.TASK:
@@ -238,9 +238,9 @@ def finish(
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
-    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
+    (rows,) = yield at_last((GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}))
     is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *below.told, *over.told)
-    return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
+    return Released(is_ready, begun, rooms, planned=told is not None, woken=over.woken)
 
 
 def _broken_off(lane: Lane, run: RunId, state: RunState, why: str, now: datetime, new_id: NewId) -> Op[Below]:
