@@ -16,15 +16,12 @@ from runtime.store.sql.driver import LAST_QUERIES, SEVERAL_QUERIES, Op, Query, T
 from runtime.store.sql.upsert import Insert, insert
 
 
-def at_once(*queries: Query) -> Query:
-    """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before."""
-    return SEVERAL_QUERIES, {"queries": queries}
+def at_once(*queries: Query, last: bool = False) -> Query:
+    """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before.
 
-
-def at_last(*queries: Query) -> Query:
-    """The same for the last queries of an operation. It writes nothing more and doesn't fail, whatever the answer: on
-    PostgreSQL the COMMIT goes along with them."""
-    return LAST_QUERIES, {"queries": queries}
+    `last`: the operation asks nothing more and doesn't fail, whatever the answer, so on PostgreSQL the COMMIT goes along.
+    """
+    return LAST_QUERIES if last else SEVERAL_QUERIES, {"queries": queries}
 
 
 def going_on(op: Op[T]) -> Op[T]:

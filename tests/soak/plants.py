@@ -45,7 +45,7 @@ from runtime.store.protocol.leases import Beat
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS
 from runtime.store.schema import parts, sessions
-from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, each_of, is_several, is_word
+from runtime.store.sql.driver import SEVERAL, MakeOp, Op, Query, Rows, T, each_of, is_word
 from runtime.store.tasks.rows import SET_TASK
 
 Plant = Callable[[App], None]
@@ -73,7 +73,7 @@ def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = l
                 given = each_of(asked)
                 answers: Any = yield at_once(*map(query, given))
                 bent: list[Any] = [rows(one, told) for (one, _), told in zip(given, answers, strict=True)]
-                asked = op.send(bent if is_several(asked[0]) else bent[0])
+                asked = op.send(bent if asked[0] in SEVERAL else bent[0])
         except StopIteration as end:
             result: T = end.value
             return result

@@ -8,7 +8,7 @@ our store is the screen the fence of the run is enough, so every node shows ther
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -18,7 +18,7 @@ from sqlalchemy import bindparam, select, update
 from runtime.contract import DeliveryId, Kind, NodeId, RunId, Wire
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
-from runtime.store.common import ADD_DELIVERY, add, at_once, delivery_row, fact, holding
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, holding
 from runtime.store.delivery.replacing import replaced
 from runtime.store.protocol import Duty, NewDelivery, Rendered
 from runtime.store.schema import deliveries, parts, signals
@@ -51,27 +51,10 @@ MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
 SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
 
 
-def put_all(
-    news: Sequence[NewDelivery], answers: Iterable[Any], now: datetime, run: RunId, node: NodeId
-) -> Op[frozenset[DeliveryId]]:
-    """Add the deliveries of a run at work on `node`, with the `answers` to `asks_free` of each; those that are begun."""
-    left, begun = iter(answers), set()
-    for new in news:
-        free = is_free([next(left) for _ in asks_free(new)])
-        if (yield from _put(new, now, run, node, free=free)):
-            begun.add(new.id)
-    return frozenset(begun)
-
-
-def put(new: NewDelivery, now: datetime, run: RunId, node: NodeId) -> Op[bool]:
-    """Add a delivery of a run at work on `node`; whether it is begun."""
-    asked = asks_free(new)
-    return (yield from _put(new, now, run, node, free=is_free((yield at_once(*asked)) if asked else ())))
-
-
-def _put(new: NewDelivery, now: datetime, run: RunId, node: NodeId, *, free: bool) -> Op[bool]:
-    """True if it is begun: shown, or its first part marked for its courier to send."""
-    handed, begun = new.rendered, free
+def put(new: NewDelivery, answers: Sequence[Any], now: datetime, run: RunId, node: NodeId) -> Op[bool]:
+    """Add a delivery of a run at work on `node`; `answers` are those to `asks_free`. Whether it is begun: shown, or its first
+    part marked for its courier to send."""
+    handed, begun = new.rendered, bool(answers) and all(answers[:-1]) and not answers[-1]
     if new.replaces:
         under = yield from replaced(new.replaces, now)
         begun, new = begun and under == new.edits, replace(new, edits=under)
@@ -86,16 +69,12 @@ def _put(new: NewDelivery, now: datetime, run: RunId, node: NodeId, *, free: boo
 
 
 def asks_free(new: NewDelivery) -> Sequence[Query]:
-    """The queries whose answers tell `is_free`; none for what nobody rendered."""
+    """The queries whether the courier that rendered it to send it still has its duty, and then what waits for the room; none for
+    what nobody rendered."""
     if new.rendered is None:
         return ()
     open_here = OPEN_HERE, {"room": str(new.address)}
     return (open_here,) if new.rendered.duty is None else (holding(new.rendered.duty), open_here)
-
-
-def is_free(answers: Sequence[Any]) -> bool:
-    """True if nothing waits for the room, and the courier that rendered it to send it still has its duty."""
-    return bool(answers) and all(answers[:-1]) and not answers[-1]
 
 
 def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId, node: NodeId) -> Op[None]:

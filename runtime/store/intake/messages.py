@@ -32,7 +32,7 @@ from runtime.store.common import LOCK_LANE, OPEN_LANE, add, at_once, fact, fresh
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
 from runtime.store.intake.run_stop import EndedOpen, stop_live
 from runtime.store.protocol import Gate, Offer, Taken
-from runtime.store.runs.claims import alive, claim_lane
+from runtime.store.runs.claims import LIVE_NODE, claim_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
@@ -188,7 +188,7 @@ def _queued(
     if mergeable and not locked and seq > 1 and (twins := (yield _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
         return (yield from _merge(values, twins[0], signal))
-    lives = [alive(offer.lease)] if offer and state == "ready" else []
+    lives = [(LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence})] if offer and state == "ready" else []
     added, *living = yield at_once((ADD_SIGNAL, values | {"seq": seq}), *lives)
     if not added:
         yield UNDO_LANE, {"k": key}

@@ -30,7 +30,7 @@ from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
-from runtime.store.common import at_last, at_once, escaped
+from runtime.store.common import at_once, escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
 from runtime.store.shelf.marks import UNMARKED, deleted_by, marks_of
@@ -378,7 +378,7 @@ def timeline(
     oldest = min((row[2] for row in (*shown_rows, *said_rows)), default=until)
     changed = EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     behind = [ran_in(address, min(row[5] for row in shown_rows), until)] if shown_rows else []
-    answers: Any = yield (at_once if summarised else at_last)(changed, *behind)
+    answers: Any = yield at_once(changed, *behind, last=not summarised)
     latest, ran = _changes(answers[0]), work_of(answers[1]) if behind else {}
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
     found: list[Found] = [(row[2], row[0], partial(_said, row, latest.get(row[0]))) for row in said_rows]

@@ -34,7 +34,7 @@ from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import nodes, runs, sessions
-from runtime.store.sql.driver import Op, Query, is_word
+from runtime.store.sql.driver import Op, is_word
 from runtime.store.tasks.background import background_of
 
 LIVE_NODE = (
@@ -102,7 +102,7 @@ LESS_RESUMABLE = update(sessions).where(sessions.c.key == bindparam("k")).values
 
 def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     """A ready session: its live run after a kill, else a decided one, else a new one for what waits."""
-    live, found = yield at_once(alive(lease), (READY_LANE, {}))
+    live, found = yield at_once((LIVE_NODE, {"node": lease.node, "fence": lease.fence}), (READY_LANE, {}))
     ready: Sequence[Any] = found if live else ()
     while ready:
         key = SessionKey(ready[0][0])
@@ -119,11 +119,6 @@ def claim_lane(key: SessionKey, offer: Offer, now: datetime, *, last: bool) -> O
     return (yield from _take_lane(key, offer.lease, offer.busy, now, last=last))
 
 
-def alive(lease: Lease) -> Query:
-    """The query whether a node lives. Until the transaction ends, it is not declared dead."""
-    return LIVE_NODE, {"node": lease.node, "fence": lease.fence}
-
-
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
     rows = yield OWNED, {"node": lease.node}
     return [Lane(SessionKey(key), lease.node, fence) for key, fence in rows]
@@ -131,7 +126,7 @@ def lanes_of(lease: Lease) -> Op[list[Lane]]:
 
 def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime) -> Op[Claim | None]:
     """The next run under which processes died, to be watched alone."""
-    if not (yield alive(lease)):
+    if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
     key = yield from next_suspect()
     claimed = (yield from _take_lane(SessionKey(key), lease, busy, now, last=False)) if key else None

@@ -19,7 +19,7 @@ from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_WORD, mode_called
-from runtime.store.common import PERSON, add, at_last, at_once, person, session_key
+from runtime.store.common import PERSON, add, at_once, person, session_key
 from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
@@ -143,8 +143,8 @@ def begin_run(
     less_waiting = yield from consume(lane, run, share, next_turn, now)
     asking = asker_at(lane.session, spoken_to(agent, child), address, first.person_id, now)
     near = [(TURNS_SINCE, {"s": lane.session, "since": since})] if next_turn + len(share) - since <= NEAR else []
-    asks = at_last if last and trigger is Trigger.MESSAGE else at_once
-    _, asked, *told = yield asks(less_waiting, asking, *near)
+    ends = last and trigger is Trigger.MESSAGE  # of others more is read
+    _, asked, *told = yield at_once(less_waiting, asking, *near, last=ends)
     who, names, around = asker_in(asked)
     turns = tuple(map(turn_of, told[0])) if told else None
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None

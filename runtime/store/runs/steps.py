@@ -20,7 +20,7 @@ from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.modes import is_read_only, mode_at
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
-from runtime.store.common import add, at_last, at_once, fact, fence_of, owned
+from runtime.store.common import add, at_once, fact, fence_of, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
 from runtime.store.schema import approvals, runs, sessions, steps, usage
@@ -156,7 +156,7 @@ def record_model(
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
     advance = {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last, "model": reply.choice.model}
-    stop, unfinished = yield at_last((ADVANCE_RUN, advance), (OPEN_STEPS, {"run": run}))
+    stop, unfinished = yield at_once((ADVANCE_RUN, advance), (OPEN_STEPS, {"run": run}), last=True)
     return Recorded(bool(stop[0][0]), waiting, tool_steps(unfinished))
 
 

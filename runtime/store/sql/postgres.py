@@ -24,6 +24,7 @@ from runtime.store.sql.driver import (
     EPOCH,
     LAST_QUERIES,
     OPERATION_TIMEOUT,
+    SEVERAL,
     UNWATCHED,
     WENT_ON,
     Compiled,
@@ -33,8 +34,6 @@ from runtime.store.sql.driver import (
     Rows,
     T,
     Watch,
-    each_of,
-    is_several,
 )
 from runtime.store.sql.health import Health
 from runtime.store.sql.wire.database_errors import (
@@ -199,12 +198,13 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            asked = [(compiler(one), values) for one, values in each_of((statement, given))]
+            several: Any = given["queries"] if statement in SEVERAL else ((statement, given),)
+            asked = [(compiler(one), values) for one, values in several]
             last = statement is LAST_QUERIES
             answers: list[Any] = await transaction.ask(
                 [(one, one.arguments(values)) for one, values in asked], last=last
             )
-            statement, given = op.send(answers if is_several(statement) else answers[0])
+            statement, given = op.send(answers if statement in SEVERAL else answers[0])
             if last:
                 raise RuntimeError(WENT_ON)
     except StopIteration as end:

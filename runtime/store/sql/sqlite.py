@@ -28,6 +28,7 @@ from runtime.errors import StoreError, Trouble
 from runtime.store.sql.driver import (
     LAST_QUERIES,
     OPERATION_TIMEOUT,
+    SEVERAL,
     UNWATCHED,
     WENT_ON,
     Compiler,
@@ -35,8 +36,6 @@ from runtime.store.sql.driver import (
     Op,
     T,
     Watch,
-    each_of,
-    is_several,
 )
 from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
@@ -113,8 +112,9 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
+            several: Any = given["queries"] if statement in SEVERAL else ((statement, given),)
             answers: list[Any] = []
-            for one, values in each_of((statement, given)):
+            for one, values in several:
                 compiled = compiler(one)
                 if compiled.is_lock:  # here one writes at a time, and so has all rows
                     answers.append([])
@@ -122,7 +122,7 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
                 cursor = connection.execute(compiled.sql, compiled.arguments(values))
                 answers.append(cursor.fetchall() if cursor.description else [])
             last = statement is LAST_QUERIES
-            statement, given = op.send(answers if is_several(statement) else answers[0])
+            statement, given = op.send(answers if statement in SEVERAL else answers[0])
             if last:
                 raise RuntimeError(WENT_ON)
     except StopIteration as end:

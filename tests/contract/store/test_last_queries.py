@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from runtime.errors import StoreError
-from runtime.store.common import add, at_last, going_on
+from runtime.store.common import add, at_once, going_on
 from runtime.store.schema import roles
 from runtime.store.sql.driver import Op
 from tests.contract.statements import statement
@@ -18,7 +18,7 @@ THERE = select(roles.c.name).where(roles.c.name == bindparam("one"))
 
 def kept(name: str) -> Op[list[str]]:
     row = {column.name: None for column in roles.columns} | {"name": name, "fence": 1}
-    _, rows = yield at_last((ADD, row), (THERE, {"one": name}))
+    _, rows = yield at_once((ADD, row), (THERE, {"one": name}), last=True)
     return [one for (one,) in rows]
 
 
@@ -48,7 +48,7 @@ async def test_last_queries_that_fail_leave_nothing(stage: Stage) -> None:
     row = {column.name: None for column in roles.columns} | {"name": "a", "fence": 1}
 
     def failing() -> Op[None]:
-        yield at_last((ADD, row), (statement("SELECT nothing_of_that_name FROM roles"), {}))
+        yield at_once((ADD, row), (statement("SELECT nothing_of_that_name FROM roles"), {}), last=True)
 
     with pytest.raises(StoreError):
         await stage.store.driver.write(failing)
