@@ -7,6 +7,7 @@ that very connection may even arrive, while nothing of others ever does. So the 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -27,12 +28,14 @@ ECHO: Final = timedelta(seconds=2)
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
 FIX: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
 
-# Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this transaction alone,
+TELL_WITHIN: Final = timedelta(seconds=2)
+"""Time for what is told to be there, which takes some milliseconds: after it the way went silent, and there is a new one."""
+
+# Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this statement alone,
 # since behind a pooler a setting of the session would meet the transactions of others.
-BEGIN: Final = (Compiled("BEGIN"), ())
-HURRY: Final = (Compiled("SET LOCAL synchronous_commit = off"), ())
-TELL: Final = Compiled("SELECT pg_notify($1, $2)")
-COMMIT: Final = (Compiled("COMMIT"), ())
+TELL: Final = Compiled(
+    "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t) FROM json_array_elements_text($2::json) AS t"
+)
 
 
 class Deaf(Exception):
@@ -54,11 +57,11 @@ async def connected(url: str) -> AsyncIterator[Any]:
         connection.terminate()
 
 
-async def tell(connection: Any, texts: Sequence[str]) -> None:
-    """One exchange, since a busy node tells fifty times a second."""
-    script = [BEGIN, HURRY, *((TELL, (NOTIFY_CHANNEL, text)) for text in texts), COMMIT]
-    async with asyncio.timeout(OPERATION_TIMEOUT.total_seconds()):
-        await connection.run_script(script)
+async def tell(connection: Unprepared, texts: Sequence[str]) -> None:
+    """Tell them in one exchange, during which a pooler keeps to one server connection. Where that fails, or is cut off, the
+    connection is gone: asyncpg's own ways would wait for a server that may be silent. Errors: `FAILURES`."""
+    async with asyncio.timeout(TELL_WITHIN.total_seconds()):
+        await connection.run_script([(TELL, (NOTIFY_CHANNEL, json.dumps(texts)))])
 
 
 async def echo(listening: Any, url: str) -> None:
