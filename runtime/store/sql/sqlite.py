@@ -25,7 +25,18 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.driver import OPERATION_TIMEOUT, SEVERAL_QUERIES, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.driver import (
+    LAST_QUERIES,
+    OPERATION_TIMEOUT,
+    SEVERAL,
+    UNWATCHED,
+    WENT_ON,
+    Compiler,
+    MakeOp,
+    Op,
+    T,
+    Watch,
+)
 from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
 
@@ -101,7 +112,7 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
+            several: Any = given["queries"] if statement in SEVERAL else ((statement, given),)
             answers: list[Any] = []
             for one, values in several:
                 compiled = compiler(one)
@@ -110,7 +121,10 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
                     continue
                 cursor = connection.execute(compiled.sql, compiled.arguments(values))
                 answers.append(cursor.fetchall() if cursor.description else [])
-            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
+            last = statement is LAST_QUERIES
+            statement, given = op.send(answers if statement in SEVERAL else answers[0])
+            if last:
+                raise RuntimeError(WENT_ON)
     except StopIteration as end:
         result: T = end.value
         return result

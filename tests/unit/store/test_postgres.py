@@ -415,8 +415,9 @@ async def test_an_operation_costs_a_transaction_and_nothing_between(
     await store.schedules.next_due()
     monkeypatch.setattr(Pipelined, "run_script", noted)
     await store.schedules.next_due()
+    await store.cluster.agenda(NodeId("n"))  # which says that it asks nothing more
     await store.close()
-    assert asked == [["BEGIN", "SELECT"], ["COMMIT"]]
+    assert asked == [["BEGIN", "SELECT"], ["COMMIT"], ["BEGIN", "SELECT", "COMMIT"]]
 
 
 async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Store) -> None:
