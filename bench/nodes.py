@@ -1,15 +1,16 @@
 """Messages a second of one, two and three nodes on one PostgreSQL, each with people of its own at its page.
 
-Each count has a database and processes of its own, and the counts take turns. At the saturation of this machine more nodes can't do
-more, and must not do less; where each process is held to half a core, two do nearly twice as much as one.
+Each count has a database and processes of its own, which stay open; the first round warms them up, and then the counts take
+turns, there and back, so that what else the machine does meets all of them. At the saturation of this machine more nodes can't
+do more, and must not do less; where each process is held to half a core, two do nearly twice as much as one.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,19 +19,22 @@ from urllib.parse import urlsplit
 from bench.cpu_share import NoShares, put, share_of_a_core
 from bench.failover import made
 from bench.figures import Bound, Figure, middle, ratio_at_least
-from bench.load import Told, load
+from bench.load import Told, rounds
 from bench.program import helper, signalbox
 from bench.reply import settings
 from tests.fakes.postgres import Postgres
 
 CHATS: Final = 48
 """In all, shared out among the nodes."""
-MESSAGES: Final = 20
-NODE_ROUNDS: Final = 3
-WARM_CHATS: Final = 4
+MESSAGES: Final = 10
+"""Of each chat in a round, in which its conversation goes on."""
+NODE_ROUNDS: Final = 6
 SATURATED: Final = ratio_at_least(0.95)
 HELD: Final = ratio_at_least(1.6)
 HALF: Final = 0.5
+
+Round = Callable[[], float]
+"""Messages a second of one more round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,21 @@ async def nodes(short: bool) -> list[Figure]:
 
 def _in_turns(server: Postgres, size: Load, counts: Sequence[int], share: float | None) -> list[list[float]]:
     """Messages a second of each round, by the count of nodes."""
-    rounds = [[_measured(server, size, count, share) for count in counts] for _ in range(size.rounds)]
-    return [list(rates) for rates in zip(*rounds, strict=True)]
+    rates: list[list[float]] = [[] for _ in counts]
+    with ExitStack() as stack:
+        open_ = [stack.enter_context(_nodes(server, size, count, share)) for count in counts]
+        for warm in open_:
+            warm()
+        turns = list(zip(open_, rates, strict=True))
+        for number in range(size.rounds):
+            for again, told in turns if number % 2 == 0 else turns[::-1]:
+                told.append(again())
+    return rates
 
 
-def _measured(server: Postgres, size: Load, count: int, share: float | None) -> float:
+@contextmanager
+def _nodes(server: Postgres, size: Load, count: int, share: float | None) -> Iterator[Round]:
+    """So many nodes and their people, each with chats that stay open."""
     with (
         tempfile.TemporaryDirectory() as name,
         helper("bench.model", folder=Path(name)) as model,
@@ -74,13 +88,20 @@ def _measured(server: Postgres, size: Load, count: int, share: float | None) -> 
             put(group, member.process.pid)
         # One installation: a link opens the page of every node.
         links = [member.url + urlsplit(members[0].link).path for member in members]
+        chats, folder = size.chats // count, Path(name)
+        crowds = [
+            stack.enter_context(rounds("page", link, chats=chats, messages=size.messages, folder=folder))
+            for link in links
+        ]
 
-        def crowd(link: str, chats: int, messages: int) -> Told:
-            return load("page", link, chats=chats, messages=messages, folder=Path(name))
+        def crowd(again: Callable[[], Told]) -> Told:
+            return again()
 
-        list(pool.map(crowd, links, [WARM_CHATS] * count, [1] * count))
-        told_by = list(pool.map(crowd, links, [size.chats // count] * count, [size.messages] * count))
-        return sum(one.replies for one in told_by) / max(one.seconds for one in told_by)
+        def once_more() -> float:
+            told_by = list(pool.map(crowd, crowds))
+            return sum(one.replies for one in told_by) / max(one.seconds for one in told_by)
+
+        yield once_more
 
 
 def _figures(rates: Sequence[Sequence[float]], bound: Bound, how: str) -> list[Figure]:

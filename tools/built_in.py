@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from runtime.contract import Changing, Figures, Posting, Space, TaskBoard, Timetable, Tool
     from runtime.contract.agents.peers import PeerTasks
     from runtime.contract.agents.processes import ProcessBook
-    from runtime.contract.agents.skills import Proposals
+    from runtime.contract.agents.skills import Proposals, ProposalUndo
     from runtime.contract.agents.watches import Watches
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
@@ -98,7 +98,7 @@ def built_in_tools() -> dict[str, Tool]:
         container_tool(Containers(ContainerTerms((), Path())), cast("Space", None)),
         wasm_tool(WasmTerms(), cast("Space", None)),
         *media_tools(Media(voice=SPOKEN_BY_NOBODY)),
-        propose_tool(cast("Proposals", None)),
+        propose_tool(cast("Proposals", None), cast("ProposalUndo", None)),
         *web,
         chart,
         *_of_the_room(),

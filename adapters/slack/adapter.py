@@ -70,6 +70,7 @@ class SlackAdapter:
         self._health = Health(settings.account)
         self._web = api = Web(settings, given.now)
         self._asides = BestEffort()
+        self._places = given.places
         self._speaking = Notices(api)
         self._homes = Homes(api, given.inbox, given.now, settings.pace, given.notifier)
         self._reach = Reach(api)
@@ -178,7 +179,9 @@ class SlackAdapter:
             health=self._health,
             on_hearing=self._mend,
             on_opening=self._gaps.expect,
+            ask_store=partial(self._places.last_heard, CHANNEL, self.identity),
         )
+        self._web.on_answer, self._intake.on_store_away = sockets.slack_answers, sockets.store_is_away
         await sockets.run()
 
     async def _watch_token(self) -> None:

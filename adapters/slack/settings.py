@@ -11,7 +11,8 @@ class Pace:
     """Time limits and waits of the account. Tests shorten them.
 
     `silent`: a socket on which nothing came for so long, though it was asked by two pings, is replaced; `quiet`: and one on
-    which no event came, since one can answer pings and be deaf.
+    which no event came, since one can answer pings and be deaf. `pong`: how long a ping may be unanswered while Slack answers
+    calls. `store`: how long the store may take to answer, where it did not take an event.
     `home`: time between two looks at the homes that people opened lately, where no event tells of a change.
     `shares`: how long to look for the message of an upload before it counts as uncertain.
     """
@@ -20,6 +21,8 @@ class Pace:
     ping: timedelta = timedelta(seconds=5)
     silent: timedelta = timedelta(seconds=14)
     quiet: timedelta = timedelta(minutes=15)
+    pong: timedelta = timedelta(seconds=2)
+    store: timedelta = timedelta(seconds=1)
     again_first: timedelta = timedelta(seconds=1)
     again_most: timedelta = timedelta(seconds=60)
     refused: timedelta = timedelta(seconds=20)

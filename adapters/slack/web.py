@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -44,11 +44,12 @@ def make_client(settings: SlackSettings, *, token: str | None) -> AsyncWebClient
 
 
 class Web:
-    """Calls of one account, and the clock by which Slack tells times."""
+    """Calls of one account, and the clock by which Slack tells times. `on_answer` is called whenever Slack answered one."""
 
     def __init__(self, settings: SlackSettings, now: Now) -> None:
         self.client = make_client(settings, token=settings.bot_token)
         self.clock = PlatformClock("Slack", now)
+        self.on_answer: Callable[[], None] = lambda: None
         self._app_token = settings.app_token
 
     @asynccontextmanager
@@ -87,6 +88,7 @@ class Web:
         except (SlackClientError, aiohttp.ClientError, OSError, *CANNOT_READ) as error:
             raise ours(error, method) from error
         self.clock.heed(response.headers.get("Date"))
+        self.on_answer()
         return response.data, response.headers
 
     async def open_socket(self) -> str:

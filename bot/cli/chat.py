@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import ConfigFile, mask_of, reachable, settings_of
+from bot.terminal.options import ConfigFile, mask_of, none_running, reachable, settings_of
 from bot.terminal.options import run as run_to_end
 from bot.terminal.output import show_markdown, tell
 from bot.terminal.start_options import EnvFile, MockTools, StartOptions, names_in
@@ -55,7 +55,7 @@ def chat(context: typer.Context, room: Room = "", config: ConfigFile = None) -> 
 
     control = run_to_end(reachable(settings))
     if control is None:
-        raise BotError(f"No Signalbox is running with data_dir {settings.data_dir}. Start it: signalbox run")
+        raise none_running(settings)
     Terminal(control, room).talk()
 
 

@@ -123,6 +123,9 @@ async def _made(name: str, check: Check, subject: Subject) -> Sequence[Finding]:
     except TimeoutError:
         what = f"this check did not finish within {CHECK_TIMEOUT.total_seconds():g} s"
         return [fault(f"{name}.check", what, why, "check again when the machine is less busy: signalbox doctor")]
+    except PermissionError as error:
+        what = f"{error.filename or 'something that it reads'} is closed to this user"
+        return [fault(f"{name}.check", what, why, "check again with the account that runs Signalbox, or chown it")]
     except Exception as error:  # noqa: BLE001 - a check that breaks must not hide what the others find
         what = f"this check failed: {type(error).__name__}: {error}"
         return [fault(f"{name}.check", what, why, "please report it: this is a bug in Signalbox")]

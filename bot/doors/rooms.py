@@ -84,6 +84,9 @@ class ProgramRooms:
         history = self._context.store.history
         if caller.at_page and (self._context.is_named(address) or not begins):
             raise Refusal(403, NOT_YOURS)
-        if await history.room_owner(address) != caller.identity and not await history.is_untouched(address):
+        if await history.room_owner(address) == caller.identity or await history.is_untouched(address):
+            return address
+        # Another message of the same caller may have begun it between these two looks.
+        if await history.room_owner(address) != caller.identity:
             raise Refusal(403, NOT_YOURS)
         return address

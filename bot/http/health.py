@@ -15,7 +15,7 @@ from runtime.errors import BotError
 Check = Callable[[], Awaitable[str | None] | str | None]
 """None when all is well, else the reason in words."""
 
-HEALTH_CHECK_TIMEOUT: Final = timedelta(seconds=0.8)
+HEALTH_CHECK_TIMEOUT: Final = timedelta(seconds=0.7)
 """For one check: whoever asks has an answer within a second."""
 
 

@@ -91,9 +91,9 @@ def send(mark: ProcessMark, number: signal.Signals) -> bool:
 
 
 def wait_for_end(mark: ProcessMark, within: timedelta) -> bool:
-    """True once it is gone; False where it still runs after this time."""
+    """True once it is gone, with all that it held; False where it still runs after this time."""
     end = time.monotonic() + within.total_seconds()
-    while is_alive(mark):
+    while is_alive(mark) or _is_leaving(mark):
         if time.monotonic() >= end:
             return False
         time.sleep(END_LOOK_SECONDS)
@@ -102,11 +102,25 @@ def wait_for_end(mark: ProcessMark, within: timedelta) -> bool:
 
 def _of_proc(pid: int) -> ProcessMark | None:
     with suppress(OSError, ValueError, IndexError):
-        fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        command = (PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        if fields[STATE] not in DEAD_STATES and command:
-            return ProcessMark(pid, fields[STARTED], BOOT_ID.read_text().strip(), command)
+        state, started, command = _told_of(pid)
+        if state not in DEAD_STATES and command:
+            return ProcessMark(pid, started, BOOT_ID.read_text().strip(), command)
     return None
+
+
+def _is_leaving(mark: ProcessMark) -> bool:
+    """True if it is being ended: without its memory it has no command any more, and its locks are given back after that."""
+    with suppress(OSError, ValueError, IndexError):
+        state, started, command = _told_of(mark.pid)
+        return state not in DEAD_STATES and started == mark.started and not command
+    return False
+
+
+def _told_of(pid: int) -> tuple[str, str, str]:
+    """State, start and command of a process. Errors: OSError where there is none."""
+    fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    command = (PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return fields[STATE], fields[STARTED], command
 
 
 def _of_ps(pid: int) -> ProcessMark | None:

@@ -64,6 +64,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
+FOLLOWS_A_FAULT: Final = "default_factory_not_called"
+"""Pydantic's word on a setting that nobody gave, whose default is made of others that are wrong."""
+
+
 class Faults:
     """Collects faults, so that a person mends all of them in one go."""
 
@@ -91,7 +95,7 @@ class Faults:
         seen: set[str] = set()
         for detail in error.errors(include_url=False, include_context=True, include_input=True):
             name = _dotted(_place(detail))
-            if name not in seen:
+            if name not in seen and detail["type"] != FOLLOWS_A_FAULT:
                 seen.add(name)
                 self._add_detail(name, layers.title(name), detail, layers.source(name))
 

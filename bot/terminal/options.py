@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
 from bot.terminal.misuse import note_parameters
-from runtime.errors import ConfigError
+from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
     from bot.node.lock import Control
@@ -52,6 +54,14 @@ CallEffect = Annotated[
 MASK: Final = "signalbox.mask"  # in the context of a command
 STARTING: Final = 5.0  # seconds to wait for a process that holds the folder and does not listen yet
 POLL_SECONDS: Final = 0.1  # seconds between two looks for it
+NONE_RUNNING: Final = (
+    "No Signalbox is running with data_dir {folder}{there} (settings: {file}). Start it: signalbox run. "
+    "For one that runs with other settings, name their file: --config FILE"
+)
+NOT_READABLE: Final = (
+    "data_dir: {folder} is closed to this user, so it can't be told whether a Signalbox runs there. "
+    "Use the account that runs it."
+)
 
 Answer = TypeVar("Answer")
 
@@ -129,6 +139,21 @@ def ask_operator(settings: Settings, work: Callable[[OperatorApi], Awaitable[Ans
 
 def run(work: Coroutine[Any, Any, Answer]) -> Answer:
     return asyncio.run(work)
+
+
+def none_running(settings: Settings) -> BotError:
+    """The reason for which a command that needs the running process finds none."""
+    folder, there = settings.data_dir, ""
+    try:
+        if not S_ISDIR(folder.stat().st_mode):
+            there = ", which is no folder"
+        elif not os.access(folder, os.R_OK | os.X_OK):
+            return BotError(NOT_READABLE.format(folder=folder))
+    except PermissionError:
+        return BotError(NOT_READABLE.format(folder=folder))
+    except OSError:
+        there = ", which isn't there"
+    return BotError(NONE_RUNNING.format(folder=folder, there=there, file=settings.file or "no settings file"))
 
 
 async def reachable(settings: Settings) -> Control | None:

@@ -132,7 +132,8 @@ def unpriced(model: str) -> str:
     """Words to operators, of a model whose calls no budget can count in dollars."""
     return say(
         "**Nobody knows what the model {model} costs**, so no budget in dollars counts its "
-        'calls. Set `input_price` and `output_price` for it, or `budgets.unpriced = "refuse"`.',
+        "calls. Set `input_price` and `output_price` for it (`price`, where it makes pictures, listens or speaks), or "
+        '`budgets.unpriced = "refuse"`.',
         model=model,
     )
 

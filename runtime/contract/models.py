@@ -99,14 +99,14 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A way back from a tool's calls. Both parts block, and run in a thread.
+    """A way back from a tool's calls. Both parts block, and run in a thread; `take_back` may also be a coroutine function.
 
     `keep` is asked before a call for all that taking it back needs (at most `KEPT_MAX_CHARS`); None where it cannot be
     taken back. `take_back` gets that, and says what it did. Errors: ToolError says why nothing was taken back.
     """
 
     keep: Callable[[Mapping[str, Json], ToolContext], str | None]
-    take_back: Callable[[str, ToolContext], str]
+    take_back: Callable[[str, ToolContext], str | Awaitable[str]]
 
 
 KEPT_MAX_CHARS: Final = 1_500_000

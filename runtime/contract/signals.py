@@ -248,7 +248,8 @@ class Signal:
     under two ids. `earlier_key` is the `dedupe_key` that a repeat of this event had a while ago, where keys change with
     the time. `console` marks an event that an operator made outside the room (console page, CLI).
 
-    `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by.
+    `message_id` is the wire's id of the message: what a reply answers, an edit names and a gap is measured by. Where it is the
+    platform's time (`1700000000.000003`), messages that wait for a run are heard in that order, and else in that of their coming.
     `joinable`: a mention makes the agent part of `address`'s thread, so that what follows there needs none. `by_bot`:
     its author is a program; our own messages never become Signals. `room_name` is what people call the room, where the
     platform told it along: "#general", "Kitchen", "@Ada" for a private one.

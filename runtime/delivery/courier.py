@@ -158,11 +158,13 @@ class Courier:
         return f"{COURIER_ROLE}:{self.adapter.channel}:{self.adapter.identity}"
 
     def nudge(self, address: Address) -> bool:
-        """Something is waiting for this room; whether this one serves the account."""
+        """Something is waiting for this room; whether this one serves the account. One that does not sees it with the duty."""
+        if self._duty is None:
+            return False
         self._wanted.add(address)
         self._calm.clear()
         self._wake.set()
-        return self._duty is not None
+        return True
 
     @property
     def on_duty(self) -> bool:
@@ -177,10 +179,11 @@ class Courier:
     async def prepare(self, new: NewDelivery) -> Rendered | None:
         """Render a delivery that is about to be committed, and keep its room for it; None where it must wait its turn.
 
-        Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
+        Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first. Where our
+        store is the screen, a courier without the duty does it as well: that commit is all there is, and is made once.
         """
-        room = new.address
-        if self._duty is None or not self._is_free(room):
+        room, duty = new.address, None if self.features.stored else self._duty
+        if not (duty or self.features.stored) or not self._is_free(room):
             return None
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
@@ -197,22 +200,21 @@ class Courier:
             return None
         self._active.add(room)
         self._calm.clear()
-        return Rendered(self._duty, wires, await self._sender.receipts(new.id, room, wires), floor)
+        return Rendered(duty, wires, await self._sender.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
         """It is committed, with the marker of its first part or as shown: go on from there."""
-        rendered = new.rendered
-        if rendered is None or rendered.duty != self._duty or self._group is None:
-            self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
-            return
-        over = self._previews.receipt(new.edits) if new.edits else None
-        open_ = begun(new, rendered, run_id, self._context.now(), over)
-        if rendered.receipts:
-            self._sender.tell(open_, len(rendered.wires))
-            self._leave(new.address)
-        else:
-            send = partial(self._sender.send, known=open_.parts[0])
-            self._group.create_task(self._room(rendered.duty, new.address, open_, send))
+        match new.rendered:
+            case Rendered(duty=None) as rendered:
+                self._sender.tell(begun(new, rendered, run_id, self._context.now()), len(rendered.wires))
+                self._leave(new.address)
+            case Rendered(duty=Duty() as duty) as rendered if duty == self._duty and self._group:
+                over = self._previews.receipt(new.edits) if new.edits else None
+                open_ = begun(new, rendered, run_id, self._context.now(), over)
+                send = partial(self._sender.send, known=open_.parts[0])
+                self._group.create_task(self._room(duty, new.address, open_, send))
+            case _:
+                self.let_go(new.address)  # the duty changed hands since: whoever has it finds the marker
 
     def keep(self, room: Address) -> KeptRoom | None:
         """Keep a room for the change of a card that is about to be committed; None where that must wait its turn."""
@@ -245,9 +247,9 @@ class Courier:
             self._group.create_task(self._room(self._duty, room, change, partial(self._sender.advance, wires=known)))
 
     def _is_free(self, room: Address) -> bool:
-        """True if something could go there at once."""
-        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
-        return not is_busy and self._context.lease_is_fresh()
+        """True if something could go there at once. Without the duty, the commit alone sees what waits there for another."""
+        waits = self._duty is not None and (room in self._wanted or room in self._later)
+        return not (waits or room in self._active or self._width.locked()) and self._context.lease_is_fresh()
 
     def let_go(self, address: Address) -> None:
         """Nothing is known to have come of it: the room is served as any other."""

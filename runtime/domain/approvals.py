@@ -24,8 +24,26 @@ from runtime.contract import (
 )
 from runtime.markup.moments import ago
 from runtime.policy.grants import OWNERS_DANGER, Sought, grantable
+from runtime.policy.rules import OWNERS_SAY
 from runtime.policy.terms import DM, PLAIN, Terms, calls
 from runtime.text.naming import listed
+from runtime.text.words import marked
+
+OTHERS_UNDO: Final = marked("Only the person who asked, or an approver, can undo this.")
+OWNERS_UNDO: Final = marked("Only an owner can undo this.")
+OTHER_ROOM: Final = marked("This question belongs to another room.")
+CARD_OF_OTHER_ROOM: Final = marked("This card belongs to another room.")
+TAKEN_BACK: Final = marked("This question was withdrawn.")
+ROLE_NEEDED: Final = marked("This needs the role {needed}, and yours is {own}.")
+READS_ONLY: Final = marked("You can read here, but not answer.")
+FOR_SOMEBODY: Final = marked("This question is for {whom}.")
+WORDS_NEEDED: Final = marked("Please write an answer.")
+BLOCKED: Final = marked("You are blocked here, so you can't answer this.")
+APPROVERS_ONLY: Final = marked("Only approvers can answer this.")
+RULE_LETS: Final = marked("The rule for this call lets only {names} answer.")
+HAVE_ASKED: Final = marked("I've asked {names}.")
+DANGER_LEAST: Final = marked("Only an operator or owner can decide about a dangerous call.")
+ANOTHER_PERSON: Final = marked("Someone else has to answer: you asked for this yourself.")
 
 
 class ApprovalState(StrEnum):
@@ -75,8 +93,8 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
 OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
-WHY: Final = "Please give a reason when you deny this."
-NO_SUCH_ANSWER: Final = "That isn't one of the answers to this question."
+WHY: Final = marked("Please give a reason when you deny this.")
+NO_SUCH_ANSWER: Final = marked("That isn't one of the answers to this question.")
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
@@ -223,9 +241,9 @@ def objection(
     places = copies if KEPT_FROM_HOME in approval.card else (approval.address, *copies)
     is_placed = approval.kind is not ApprovalKind.PERSON
     if is_placed and not _in_place(voter, places) and not (voter.alone and asked_in_private(approval)):
-        return "This question belongs to another room."
+        return OTHER_ROOM
     if approval.state is ApprovalState.VOID and approval.reason:
-        return f"This question was withdrawn. {approval.reason}"
+        return f"{TAKEN_BACK} {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
         when = f", {ago(now - approval.decided_at)}" if approval.decided_at else ""
         return f"This was already settled: {told(approval)}{when}."
@@ -293,33 +311,35 @@ def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
     """Its cards stand in private rooms, one for each who may answer: who asks matters, and not where."""
     needed = LETS_IN[choice]
-    return (
-        None
-        if voter.person.role >= needed
-        else f"This needs the role {needed.word}, and yours is {voter.person.role.word}."
-    )
+    return None if voter.person.role >= needed else ROLE_NEEDED.format(needed=needed.word, own=voter.person.role.word)
 
 
 def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str) -> str | None:
     """Of a question to a person: the one it is for answers, or anybody in the room who may speak there."""
     asking = Asking.from_json(approval.card)
     if voter.person.role < Role.USER:
-        return "You can read here, but not answer."
+        return READS_ONLY
     if approval.terms.approvers and not voter.names & {*approval.terms.approvers}:
-        return f"This question is for {asking.to}."
+        return FOR_SOMEBODY.format(whom=asking.to)
     if choice in OPTIONS[len(asking.options) :]:
         return NO_SUCH_ANSWER
-    return "Please write an answer." if choice is Choice.TEXT and not words.strip() else None
+    return WORDS_NEEDED if choice is Choice.TEXT and not words.strip() else None
 
 
 def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
-    """The reason this person may not undo the call, or None. Its requester may, and anyone who may decide it."""
+    """The reason this person may not undo the call, or None. Its requester may, and anyone who may decide it.
+
+    A call that is an owner's to say is an owner's to take back.
+    """
     if not _in_place(voter, (approval.address, *copies)):
-        return "This card belongs to another room."
-    is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
-    if is_requester or entitled(approval, voter, rights):
+        return CARD_OF_OTHER_ROOM
+    is_owners = approval.tool in OWNERS_SAY
+    is_requester = approval.requester == voter.person.id
+    if is_requester and voter.person.role >= (Role.OWNER if is_owners else Role.USER):
         return None
-    return "Only the person who asked, or an approver, can undo this."
+    if entitled(approval, voter, rights):
+        return None
+    return OWNERS_UNDO if is_owners else OTHERS_UNDO
 
 
 def answer_of(approval: Approval) -> str:
@@ -379,18 +399,18 @@ class _Asking(Protocol):
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     """The reason this person may not decide, in words for them; None if they may."""
     if rights.blocked & {*voter.names, voter.person.name}:
-        return "You are blocked here, so you can't answer this."
+        return BLOCKED
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
-        return f"Only approvers can answer this.{_asked(approval)}"
+        return f"{APPROVERS_ONLY}{_asked(approval)}"
     for named in filter(None, (terms.approvers, *terms.approvers_before)):
         if not _is_named(voter, named):
-            return f"The rule for this call lets only {listed(named, 'or')} answer.{_asked(approval)}"
+            return f"{RULE_LETS.format(names=listed(named, 'or'))}{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
-        return "Only an operator or owner can decide about a dangerous call."
+        return DANGER_LEAST
     askers = (approval.requester, *(json.loads(approval.card).get(HEARD, ()) if approval.card else ()))
     if voter.person.id in askers and (terms.four_eyes or not (rights.self_approval and leads)):
-        return "Someone else has to answer: you asked for this yourself."
+        return ANOTHER_PERSON
     return None
 
 
@@ -410,4 +430,4 @@ def _is_named(voter: Voter, approvers: Collection[str]) -> bool:
 
 def _asked(approval: _Asking) -> str:
     names = json.loads(approval.card).get("asked") if approval.card else ()
-    return f" I've asked {listed(names)}." if names else ""
+    return f" {HAVE_ASKED.format(names=listed(names))}" if names else ""

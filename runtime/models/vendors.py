@@ -242,6 +242,12 @@ def prices_of(name: str) -> tuple[float, float] | None:
     return read * 1_000_000, written * 1_000_000
 
 
+def character_price_of(name: str) -> float | None:
+    """US dollars for a million characters that are spoken, by the same list."""
+    spoken = _entry(name).get("input_cost_per_character")
+    return spoken * 1_000_000 if isinstance(spoken, int | float) else None
+
+
 def _entry(name: str) -> dict[str, Any]:
     package = find_spec("litellm")
     place = Path(next(iter(package.submodule_search_locations or ()), "")) if package else Path()

@@ -12,6 +12,7 @@ from typing import Final, NewType
 from runtime.contract import Effect, Json, ToolSpec
 from runtime.policy.grant_patterns import Pattern, read_pattern, suggested
 from runtime.policy.terms import PLAIN, Terms
+from runtime.text.words import marked
 
 GrantId = NewType("GrantId", str)
 
@@ -170,7 +171,7 @@ def _owners_alone(effect: Effect, where: str) -> list[str]:
     return [*told, *["Only an owner can allow it everywhere."] * (where == EVERYWHERE)]
 
 
-OWNERS_DANGER: Final = "Only an owner can allow dangerous calls in advance. You can still approve this one."
+OWNERS_DANGER: Final = marked("Only an owner can allow dangerous calls in advance. You can still approve this one.")
 
 
 def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:

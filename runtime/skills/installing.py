@@ -46,6 +46,20 @@ def install(contents: Mapping[str, bytes], goal: Path, was: Was = lambda _: True
         _remove(draft)
 
 
+def uninstall(goal: Path, was: Was) -> None:
+    """Take the folder `goal` away whole. Errors: OSError; MovedOn. After either all is as it was."""
+    mend(goal)
+    if not was(goal if os.path.lexists(goal) else None):
+        raise MovedOn
+    draft = _beside(goal, f"{token_hex(4)}{FRESH}")
+    goal.rename(draft)
+    if not was(draft):  # somebody wrote into it in between
+        _place(draft, goal)
+        raise MovedOn
+    _sync(goal.parent)
+    _remove(draft)
+
+
 def mend(goal: Path) -> None:
     """Bring back what a kill left on its way out, and remove what it left on its way in. Errors: OSError."""
     aside = _beside(goal, ASIDE)

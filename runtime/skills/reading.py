@@ -82,7 +82,7 @@ def skill_of(
         return FoundSkill(name, wrong=(str(error),))
     if wrong := tuple(faults(head, name)):
         return FoundSkill(name, contents=contents, wrong=wrong)
-    hashes = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+    hashes = _hashes(contents)
     skill = replace(made(head, body), source=source, folder=folder, agent=agent, files=hashes, digest=digest_of(hashes))
     found = FoundSkill(skill.name, skill, contents)
     return replace(found, warned=tuple(warnings(found.texts)), able=capabilities(skill, found.texts))
@@ -91,6 +91,18 @@ def skill_of(
 def contents_in(folder: Path) -> Mapping[str, bytes]:
     """Every file of a folder by its path. Errors: NotASkill, OSError."""
     return dict(_files(folder))
+
+
+def digest_in(folder: Path) -> str:
+    """Hash of a folder's files, as that of a skill; empty where it can't be read, or holds what no skill may."""
+    try:
+        return digest_of(_hashes(contents_in(folder)))
+    except (NotASkill, OSError):
+        return ""
+
+
+def _hashes(contents: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
 
 
 def without_files(found: FoundSkill) -> FoundSkill:

@@ -266,9 +266,9 @@ def _claim_write(connection: sqlite3.Connection) -> None:
 
 async def _open_postgres(url: str, now: Now | None, watch: Watch, within: timedelta) -> Driver:
     # asyncpg is not loaded for an embedded store
-    from runtime.store.sql.postgres import PostgresDriver, open_pool, roll_back_if_left
+    from runtime.store.sql.postgres import PostgresDriver, open_pool, with_bounds
 
-    pool = await open_pool(url, init=roll_back_if_left(within))
+    pool = await open_pool(url, init=with_bounds(within))
     try:
         await upgrade_postgres(url, pool)
     except BaseException:

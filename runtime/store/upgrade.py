@@ -164,7 +164,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
     A newer one is left as it is, where it still has all that this program needs: a newer node upgraded it, beside which we work.
     Errors: StoreError where it hasn't.
     """
-    from runtime.store.sql.postgres import keep_if_left
+    from runtime.store.sql.postgres import without_bounds
 
     revision = await _postgres_revision(pool)
     if revision == REVISION:
@@ -175,7 +175,7 @@ async def upgrade_postgres(url: str, pool: asyncpg.Pool[Any]) -> None:
         return
     # Of a transaction, since behind a pooler the session that would have the lock is not the one that frees it.
     async with pool.acquire() as connection, connection.transaction():
-        await keep_if_left(connection)
+        await without_bounds(connection)
         await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=MIGRATION_TIMEOUT_SECONDS)
         if await _postgres_revision(pool) != REVISION:
             await _run_async(url)

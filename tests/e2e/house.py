@@ -58,8 +58,7 @@ class House:
         port = str(URL(self.url).port) if self.url else "0"
         with self._log.open("ab") as log:
             self._process = self._begun(["run", "--port", port], log.fileno())
-        assert self._process.stdout is not None
-        found = re.search(r"ready at (\S+)", self._process.stdout.readline())
+        found = re.search(r"ready at (\S+)", self._first_line())
         if found is None:
             self._gone(PATIENCE)
             raise RuntimeError(f"signalbox ended with {self._process.returncode}:\n{self.log()}")
@@ -67,15 +66,28 @@ class House:
         self.link = f"{self.url}/link/{TOKEN}"
         return self
 
+    def _first_line(self) -> str:
+        """What it prints first. It is killed where the test's time is up before."""
+        assert self.process.stdout is not None
+        try:
+            return self.process.stdout.readline()
+        except BaseException:
+            self.process.kill()
+            raise
+
     def kill(self) -> None:
         """End it this moment (SIGKILL)."""
         self.process.kill()
         self._gone(PATIENCE)
 
     def leave(self) -> int:
-        """Ask it to go (SIGTERM); its exit code. Errors: TimeoutExpired."""
+        """Ask it to go (SIGTERM); its exit code. Errors: TimeoutExpired, once it was killed."""
         self.process.terminate()
-        return self._gone(PATIENCE)  # it drains for 9.5 s at most, and a busy machine takes its time besides
+        try:
+            return self._gone(PATIENCE)  # it drains for 9.5 s at most, and a busy machine takes its time besides
+        except BaseException:
+            self.process.kill()
+            raise
 
     def log(self) -> str:
         """What it told its operator so far, over all lives."""

@@ -246,11 +246,13 @@ def test_a_backup_that_is_killed_leaves_no_file_of_that_name(tmp_path: Path) -> 
         given = environment(tmp_path)
         process = forked.begin("bot", "backup", "b.zip", folder=tmp_path, environment=given, stderr=2)
         partial = tmp_path / "b.zip.partial"
-        while not partial.exists() or partial.stat().st_size == 0:
-            assert process.poll() is None
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        try:
+            while not partial.exists() or partial.stat().st_size == 0:
+                assert process.poll() is None
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
         assert not (tmp_path / "b.zip").exists()
         (house.data / "workspaces" / "r1" / "large").unlink()
         assert house.command("backup", "b.zip").returncode == 0

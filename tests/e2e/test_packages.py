@@ -86,7 +86,11 @@ def test_what_the_page_builds_from_empty_folders_works(home: Path) -> None:
     finally:
         for process in working:
             process.terminate()
-            process.wait(20)
+        for process in working:
+            try:
+                process.wait(20)
+            finally:
+                process.kill()
 
 
 def test_its_secret_is_asked_for_as_any_other(home: Path) -> None:

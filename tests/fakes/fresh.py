@@ -30,10 +30,15 @@ class Fresh:
 
     def __init__(self, *modules: str) -> None:
         command = [sys.executable, "-m", "tests.fakes.fresh", *modules]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipes: Mapping[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes)
 
     def close(self) -> None:
         self._process.communicate()
+
+    @property
+    def is_over(self) -> bool:
+        return self._process.poll() is not None
 
     def run(
         self, code: str, *arguments: str, folder: Path = ROOT, environment: Mapping[str, str] = os.environ
@@ -46,7 +51,12 @@ class Fresh:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             print(json.dumps({**order, "ends": names}), file=self._process.stdin, flush=True)
-            status = int(self._process.stdout.readline())
+            try:
+                status = int(self._process.stdout.readline())
+            except BaseException:  # a test's time is up: what comes then would be taken for the end of the next one
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self.close()
+                raise
             out, err = (end.read().decode() for end in ends)
         return subprocess.CompletedProcess(["-c", *arguments], status, out, err)
 
@@ -64,7 +74,7 @@ class AllFresh:
         self._made: dict[Sequence[str], Fresh] = {}
 
     def after(self, *modules: str) -> Fresh:
-        if modules not in self._made:
+        if modules not in self._made or self._made[modules].is_over:
             self._made[modules] = Fresh(*modules)
         return self._made[modules]
 

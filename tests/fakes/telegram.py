@@ -16,8 +16,10 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
+from math import isinf
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,6 +67,7 @@ class Telegram:
     ) -> None:
         self.token = token
         self.calls: dict[str, int] = {}
+        self.under_way: list[Callable[[], object]] = []
         bot = {"id": int(token.partition(":")[0]), "is_bot": True, "first_name": "Signalbox", "username": USERNAME}
         self.world = World(bot, journal, privacy, acquainted)
         self.faults = Faults()
@@ -139,6 +142,9 @@ class Telegram:
             case Fault(Do.CUT_AFTER):
                 with suppress(Refusal):
                     self.methods.call(method, asked)
+                return abort(request)
+            case Fault(Do.CUT_LATE, seconds) if isinf(seconds):
+                self.under_way.append(partial(self.methods.call, method, asked))
                 return abort(request)
             case Fault(Do.CUT_LATE, seconds):
                 asyncio.get_running_loop().call_later(seconds, self.methods.call, method, asked)

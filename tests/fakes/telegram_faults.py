@@ -25,7 +25,7 @@ class Do(StrEnum):
     FORM = "form"  # 400 for what has entities or a file, not applied; plain text passes and does not use it up
     CUT_BEFORE = "cut before"  # the connection is cut, not applied
     CUT_AFTER = "cut after"  # applied, then the connection is cut
-    CUT_LATE = "cut late"  # the connection is cut, applied `seconds` later
+    CUT_LATE = "cut late"  # the connection is cut, applied `seconds` later; with endless ones when a test calls it
 
 
 @dataclass(frozen=True, slots=True)

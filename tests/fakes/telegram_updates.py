@@ -40,6 +40,11 @@ class Polls:
         self._news.set()
         self._news = asyncio.Event()
 
+    @property
+    def is_asked(self) -> bool:
+        """True if a poll waits for news."""
+        return bool(self._waiting)
+
     def drop(self) -> None:
         """Cut the connections of those that wait."""
         for cut in list(self._waiting):

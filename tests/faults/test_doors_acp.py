@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
 from typing import Any, Final, cast
 
 import pytest
@@ -17,6 +16,7 @@ from acp import Client, spawn_agent_process, text_block
 from acp.schema import AllowedOutcome, RequestPermissionResponse
 
 from bot.node.lock import control_of
+from tests.fakes.ending import Ending
 
 pytestmark = pytest.mark.soak
 PROGRAM: Final = """
@@ -69,13 +69,13 @@ class Editor:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Popen[bytes]]:
-    with Popen([sys.executable, "-m", "bot", "run"], cwd=folder) as process:
-        deadline = time.monotonic() + 60
-        while (control := control_of(folder / "var")) is None or control.pid != process.pid:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+def running(folder: Path) -> Iterator[Ending]:
+    with Ending([sys.executable, "-m", "bot", "run"], cwd=folder) as process:
         try:
+            deadline = time.monotonic() + 60
+            while (control := control_of(folder / "var")) is None or control.pid != process.pid:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
             yield process
         finally:
             process.kill()

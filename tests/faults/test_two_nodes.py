@@ -82,11 +82,12 @@ async def test_what_one_node_answers_is_shown_on_a_page_of_the_other(postgres: P
 
 
 async def test_what_is_answered_far_from_its_courier_is_shown_at_once(postgres: Postgres, tmp_path: Path) -> None:
-    """The second node works on it, and the first has the duty to show it."""
+    """The second node works on it. The first has the page's duty, and is not needed for that."""
     room = uuid4().hex
     async with nodes(postgres, tmp_path) as (one, two), people(one, two, room) as (_, there):
         for _ in range(3):
             await soon(there.ask("hello"))
+        assert ("event=shown" in one.log(), "event=shown" in two.log()) == (False, True)
 
 
 async def test_a_stop_cuts_a_run_at_the_other_node_at_once(postgres: Postgres, tmp_path: Path) -> None:

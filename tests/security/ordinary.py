@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from tests.fakes.ending import ending
 from tools.sandbox.launcher import CLONE_NEWNS, MS_BIND, MS_REC, MS_SLAVE, _call, _step_down
 
 UID: Final = 65533  # nobody of this machine, and not the user of root's sandbox
@@ -25,13 +26,13 @@ async def as_ordinary_user(suite: str) -> list[tuple[bool, str]]:
     """The cases of a suite of `attacks`. Errors: RuntimeError says why they cannot be tried by another user here."""
     with tempfile.TemporaryDirectory(prefix="ordinary-") as folder:
         os.chown(folder, UID, UID)
-        child = await asyncio.create_subprocess_exec(
+        async with ending(
             *(sys.executable, "-m", "tests.security.ordinary", suite, folder),
             cwd=CHECKOUT,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await child.communicate()
+        ) as child:
+            out, err = await child.communicate()
     if child.returncode:
         raise RuntimeError(f"another user cannot run it here: {err.decode(errors='replace').strip()[-300:]}")
     told = json.loads(out)

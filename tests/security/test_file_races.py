@@ -84,7 +84,7 @@ async def undo(scene: Scene, path: str) -> str:
     arguments = {"path": path, "content": "inside"}
     kept = UNDO.keep(arguments, context(scene))
     await write_file.call(arguments, context(scene))
-    return UNDO.take_back(kept, context(scene)) if kept else ""
+    return str(UNDO.take_back(kept, context(scene))) if kept else ""
 
 
 async def undo_keep(scene: Scene, path: str) -> str:

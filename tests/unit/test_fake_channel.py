@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from math import inf
 from pathlib import Path
 
 import aiohttp
@@ -162,12 +163,15 @@ async def test_without_a_key_a_second_send_is_a_second_message(kind: ChannelKind
 
 
 async def test_a_late_send_appears_after_its_cut() -> None:
-    async with rig(ChannelKind.LOOKUP) as (adapter, driver):
-        await driver.fault(Do.CUT_LATE, seconds=0.1)
+    channel = Channel(kind=ChannelKind.LOOKUP)
+    async with serving(channel.app()) as url:
+        adapter = FakeAdapter(base_url=url, kind=ChannelKind.LOOKUP)
+        await Driver(url).fault(Do.CUT_LATE, seconds=inf)
         with pytest.raises(Uncertain):
             await adapter.show(part(adapter))
         assert await adapter.settle(part(adapter), ATTEMPT) is SettleResult.ABSENT
-        await asyncio.sleep(0.2)
+        [late] = channel.under_way
+        late()
         assert await adapter.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-1"))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
@@ -99,25 +100,22 @@ class Gateway:
 
     async def run(self, listening: socket.socket) -> None:
         listening.setblocking(False)
-        loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._turn.acquire()
-                try:
-                    connection, _ = await loop.sock_accept(listening)
-                except BaseException:
-                    self._turn.release()
-                    raise
-                group.create_task(self._served(connection))
+                connection = await _accepted(listening)
+                serving = group.create_task(self._served(connection))
+                serving.add_done_callback(partial(self._over, connection))  # also if it never began
+
+    def _over(self, connection: socket.socket, _: asyncio.Task[None]) -> None:
+        connection.close()
+        self._turn.release()
 
     async def _served(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                await self._serve(connection)
-            except ENDS as error:
-                log.debug("connection of a browser ended", reason=type(error).__name__)
-            finally:
-                self._turn.release()
+        try:
+            await self._serve(connection)
+        except ENDS as error:
+            log.debug("connection of a browser ended", reason=type(error).__name__)
 
     async def _serve(self, connection: socket.socket) -> None:
         async with asyncio.timeout(HEAD_TIMEOUT.total_seconds()):
@@ -197,6 +195,16 @@ class Gateway:
 
     def _count(self, length: int) -> None:
         self._traffic.received += length
+
+
+async def _accepted(listening: socket.socket) -> socket.socket:
+    """The next connection. Who is cancelled in `loop.sock_accept` loses one that has just come, and nobody closes it."""
+    while True:
+        with suppress(BlockingIOError, ConnectionAbortedError):
+            connection = listening.accept()[0]
+            connection.setblocking(False)
+            return connection
+        await readable(listening)
 
 
 async def _first_head(connection: socket.socket) -> tuple[bytes, bytes]:

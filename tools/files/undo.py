@@ -15,12 +15,13 @@ from typing import Final
 
 from runtime.contract import Json, ToolContext, Undo
 from runtime.errors import ToolError, ToolFailed
+from runtime.text.words import marked
 from runtime.workspace import safe_fs
 from tools.files.workspace import named, opened, own_like, parts_of, told
 
 KEPT_MAX_BYTES: Final = 1024 * 1024
 """Of a file that is replaced; a longer one cannot be brought back."""
-CHANGED: Final = "{} has changed since, so I left it alone."
+CHANGED: Final = marked("{file} has changed since, so I left it alone.")
 
 
 def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
@@ -52,7 +53,7 @@ def take_back(kept: str, context: ToolContext) -> str:
         folder = stack.enter_context(safe_fs.folder_below(context.workspace, folders))
         move = partial(_move, path, raw["wrote"])
         if _digest(name, folder) != raw["wrote"]:
-            raise ToolFailed(CHANGED.format(named(path)))
+            raise ToolFailed(CHANGED.format(file=named(path)))
         if "old" in raw:
             data, admit = base64.b64decode(raw["old"]), partial(own_like, folder=folder)
             safe_fs.replace(name, folder, data, admit, mode=raw["mode"], settle=move)
@@ -70,10 +71,10 @@ def _move(path: str, wrote: str, fresh: str, name: str, folder: int) -> None:
     if _digest(aside, folder) != wrote:
         with suppress(FileNotFoundError):
             safe_fs.place(aside, name, folder)
-        raise ToolFailed(CHANGED.format(named(path)))
+        raise ToolFailed(CHANGED.format(file=named(path)))
     if fresh and not safe_fs.place(fresh, name, folder):
         os.unlink(aside, dir_fd=folder)
-        raise ToolFailed(CHANGED.format(named(path)))
+        raise ToolFailed(CHANGED.format(file=named(path)))
     os.unlink(aside, dir_fd=folder)
 
 

@@ -24,8 +24,9 @@ from runtime.contract import (
     Reads,
     Tool,
     ToolContext,
+    Undo,
 )
-from runtime.contract.agents.skills import Proposal, Proposals, ShownProposal
+from runtime.contract.agents.skills import Proposal, Proposals, ProposalUndo, ShownProposal
 from runtime.errors import ToolError
 from runtime.text.words import marked
 from tools.kit.declare import tool
@@ -40,7 +41,7 @@ IS_FOR: Final = marked("what it is for: {description}")
 IS_NEW: Final = marked("new")
 
 
-def propose_tool(proposals: Proposals) -> Tool:
+def propose_tool(proposals: Proposals, undo: ProposalUndo) -> Tool:
     """`skill_propose`. Owners alone decide about it: `runtime.policy.rules.OWNERS_SAY`."""
 
     def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
@@ -59,10 +60,7 @@ def propose_tool(proposals: Proposals) -> Tool:
         """Propose a new skill, or a change of one; an owner reads what differs and decides."""
         given: dict[str, Json] = {"name": name, "text": text, "files": files, "removed": removed, "base": base}
         by = Caller(context.agent, context.requester, in_chat=not context.scheduled, session=context.session)
-        made_in = CallKey(
-            context.run_id, context.session, context.call_id
-        )  # the call that was approved, also of a resumed workflow
-        return await proposals.install(proposal_of(given), by, made_in)
+        return await proposals.install(proposal_of(given), by, made_in(context))
 
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         try:
@@ -71,7 +69,22 @@ def propose_tool(proposals: Proposals) -> Tool:
             return str(error)
         return await proposals.objection(proposal_of(arguments), by)
 
-    return replace(skill_propose, spec=replace(skill_propose.spec, refusal=refusal))
+    def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
+        try:
+            skill_propose.check(arguments)
+        except ToolError:  # the call itself says what is wrong
+            return None
+        return undo.kept(proposal_of(arguments), context.agent)
+
+    async def take_back(kept: str, context: ToolContext) -> str:
+        return await undo.take_back(kept, made_in(context))
+
+    return replace(skill_propose, spec=replace(skill_propose.spec, refusal=refusal, undo=Undo(keep, take_back)))
+
+
+def made_in(context: ToolContext) -> CallKey:
+    """The call that was approved, also of a resumed workflow."""
+    return CallKey(context.run_id, context.session, context.call_id)
 
 
 def proposal_of(arguments: Mapping[str, Json]) -> Proposal:

@@ -67,7 +67,7 @@ from runtime.contract import (
     Verdict,
     fitting,
 )
-from runtime.errors import Rejected, StoreError
+from runtime.errors import Rejected, StoreError, Trouble
 
 OK: Final = 200
 AWAY: Final = 503
@@ -90,7 +90,8 @@ class LetsIn(Protocol):
 
 class Intake:
     """One account's events. `me` is set once Slack told who we are; until then nothing is taken in. `lets_in` waits for
-    what was said in a place before, and is still to be read in its history."""
+    what was said in a place before, and is still to be read in its history. `on_store_away` is called when an event could not
+    be stored since the store is away."""
 
     def __init__(
         self,
@@ -108,6 +109,7 @@ class Intake:
         self.me: BotUser | None = None
         self.sink: Sink | None = None
         self.lets_in: LetsIn = _at_once
+        self.on_store_away: Callable[[], None] = lambda: None
         self._who = f'Slack account "{settings.account}"'
         self._web = web
         self._names = names
@@ -143,6 +145,8 @@ class Intake:
             return await self._taken(body, self.me, self.sink)
         except StoreError as error:
             log.warning("%s: not taken in, Slack will send it again: %s", self._who, error)
+            if error.trouble is Trouble.AWAY:
+                self.on_store_away()
             return BoltResponse(status=AWAY, body="")
         except Rejected as error:
             log.warning("%s: left out: %s", self._who, error)

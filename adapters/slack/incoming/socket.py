@@ -11,6 +11,8 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Final
 
 import aiohttp
@@ -27,6 +29,7 @@ ENVELOPES_AT_ONCE: Final = 100
 """Envelopes being stored at once. More wait in the connection: Slack sends again what waits too long."""
 
 CONNECTION_CUT: Final = "the connection was cut"
+SILENT: Final = "silent"
 LEFT: Final = "we left"
 
 log = logging.getLogger(__name__)
@@ -37,7 +40,7 @@ Store = Callable[[Mapping[str, Any]], Awaitable[BoltResponse]]
 
 
 class Socket(SocketModeClient):
-    """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or `CONNECTION_CUT`."""
+    """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or a word of ours."""
 
     def __init__(self, who: str, store: Store, web: AsyncWebClient, url: str, pace: Pace) -> None:
         super().__init__(
@@ -47,12 +50,13 @@ class Socket(SocketModeClient):
         loop = asyncio.get_running_loop()
         self.greeted: asyncio.Future[str] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
-        self.heard_at = self.event_at = time.monotonic()
+        self.heard_at = self.event_at = self.asked_at = time.monotonic()
         self._who = who
         self._store = store
         self._pace = pace
         self._room = asyncio.Semaphore(ENVELOPES_AT_ONCE)
         self._envelopes: set[asyncio.Future[None]] = set()
+        self._test: asyncio.Future[None] | None = None
         self.socket_mode_request_listeners.append(self._answer)
 
     # ------------------------------------------------------------------------------------------------- its life
@@ -79,7 +83,7 @@ class Socket(SocketModeClient):
         except (aiohttp.ClientError, ConnectionError):
             pass  # as when it ends by itself: `CONNECTION_CUT` below
         finally:
-            self._end(CONNECTION_CUT)
+            self.end(CONNECTION_CUT)
 
     async def monitor_current_session(self) -> None:
         """Ping, so that a living socket is never silent."""
@@ -87,28 +91,55 @@ class Socket(SocketModeClient):
         assert session is not None  # noqa: S101 - as above
         while not session.closed:
             await asyncio.sleep(self._pace.ping.total_seconds())
-            try:
-                await session.ping()
-            except (aiohttp.ClientError, ConnectionError):
-                self._end(CONNECTION_CUT)
+            if not await self._pinged(session):
                 return
 
-    async def close(self) -> None:
-        """Let what is being stored be answered, then leave nothing behind."""
+    async def _pinged(self, session: aiohttp.ClientWebSocketResponse) -> bool:
+        if self.heard_at >= self.asked_at:  # of several pings without an answer the first one counts
+            self.asked_at = time.monotonic()
+        try:
+            await session.ping()
+        except (aiohttp.ClientError, ConnectionError):
+            self.end(CONNECTION_CUT)
+            return False
+        return True
+
+    def doubt(self) -> None:
+        """Slack answered a call just now. If a ping is unanswered here, the way was cut meanwhile, and this connection may be
+        dead: it need not be silent for as long as one is where nothing is known."""
+        waits = time.monotonic() - self.asked_at if self.heard_at < self.asked_at else 0.0
+        if self._test is None and not self.ended.done() and waits > self._pace.pong.total_seconds():
+            self._test = asyncio.ensure_future(self._tested())
+
+    async def _tested(self) -> None:
+        """One more ping: a process that was frozen has not read yet what came in the meantime."""
+        heard, session = self.heard_at, self.current_session
+        if session is not None and await self._pinged(session):
+            await asyncio.sleep(self._pace.pong.total_seconds())
+            if self.heard_at == heard:
+                self.end(SILENT)
+        self._test = None
+
+    async def close(self, within: timedelta | None = None) -> None:
+        """Let what is being stored be answered, `within` as long as usual, then leave nothing behind."""
         self.closed = True
-        await _cancelled(self.message_receiver, self.message_processor, self.current_session_monitor)
+        await cancelled(self.message_receiver, self.message_processor, self.current_session_monitor, self._test)
         if self._envelopes:
-            await asyncio.wait(self._envelopes, timeout=self._pace.retire.total_seconds())
-        await _cancelled(*self._envelopes)
+            retire = self._pace.retire if within is None else within
+            await asyncio.wait(self._envelopes, timeout=retire.total_seconds())
+        await cancelled(*self._envelopes)
         if self.current_session is not None:
-            await self.current_session.close()
+            with suppress(TimeoutError):  # of a dead one no farewell comes
+                async with asyncio.timeout(self._pace.pong.total_seconds()):
+                    await self.current_session.close()
         await self.aiohttp_client_session.close()
-        self._end(LEFT)
+        self.end(LEFT)
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
         """The SDK would do that here. `sockets.py` does, when this one ends."""
 
-    def _end(self, why: str) -> None:
+    def end(self, why: str) -> None:
+        """Have it replaced. The first reason counts."""
         _set(self.ended, why)
 
     # ------------------------------------------------------------------------------------------------ envelopes
@@ -125,7 +156,7 @@ class Socket(SocketModeClient):
             case "hello":
                 _set(self.greeted, "hello")
             case "disconnect":
-                self._end(str(told.get("reason")))
+                self.end(str(told.get("reason")))
             case _:
                 await self._begin(told, message)
 
@@ -156,7 +187,7 @@ def _set(future: asyncio.Future[str], word: str) -> None:
         future.set_result(word)
 
 
-async def _cancelled(*tasks: asyncio.Future[None] | None) -> None:
+async def cancelled(*tasks: asyncio.Future[None] | None) -> None:
     """Ended, whatever they were at."""
     running = [task for task in tasks if task is not None]
     for task in running:

@@ -6,33 +6,36 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
+from slack_bolt.response import BoltResponse
 
 from adapters.slack.errors import FIXES, Refusal, brief
 from adapters.slack.health import Health
-from adapters.slack.incoming.socket import CONNECTION_CUT, Socket, Store
+from adapters.slack.incoming.socket import CONNECTION_CUT, SILENT, Socket, Store, cancelled
 from adapters.slack.settings import Pace
 from adapters.slack.web import Web
 from runtime.contract import Connection
-from runtime.errors import ChannelError, Retryable, Uncertain
+from runtime.errors import ChannelError, Retryable, StoreError, Uncertain
 
 # Why Slack ends a socket. Source: docs.slack.dev/apis/events-api/using-socket-mode, read 2026-08.
 REFRESH: Final = frozenset({"warning", "refresh_requested"})
 DISABLED: Final = "link_disabled"
 TOO_MANY: Final = "too_many_websockets"
-SILENT: Final = "silent"
 QUIET: Final = "quiet"
+UNSTORED: Final = "the database is away"
+RESENT: Final = timedelta(seconds=60)
+"""What was not acknowledged comes again after so long at the latest, and then only once more."""
 
 log = logging.getLogger(__name__)
 
 
 class Sockets:
     """Runs until cancelled. `on_hearing` is called once it hears again after something was missed, or perhaps (False), and
-    `on_opening` before it does."""
+    `on_opening` before it does. `ask_store` raises StoreError while the store is away."""
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class Sockets:
         health: Health,
         on_hearing: Callable[[bool], None],
         on_opening: Callable[[], None],
+        ask_store: Callable[[], Awaitable[object]],
     ) -> None:
         self._store = store
         self._web = web
@@ -50,6 +54,9 @@ class Sockets:
         self._health = health
         self._on_hearing = on_hearing
         self._on_opening = on_opening
+        self._ask_store = ask_store
+        self._socket: Socket | None = None
+        self._asking: asyncio.Future[None] | None = None
         self._failures = 0
         self._gap: bool | None = True  # None: nothing was missed
 
@@ -60,12 +67,19 @@ class Sockets:
                 socket = await self._next()
                 if socket is None:
                     continue
+                self._socket = socket
                 opened.append(socket)
                 while opened[0] is not socket:
                     await opened[0].close()
                     del opened[0]
-                await self._told(await self._until_end(socket))
+                reason = await self._until_end(socket)
+                await self._told(reason, socket)
+                if reason == UNSTORED:
+                    await socket.close(within=timedelta())
+                    opened.clear()
+                    await self._until_stored()
         finally:
+            await cancelled(self._asking)
             for socket in opened:
                 await socket.close()
 
@@ -89,7 +103,7 @@ class Sockets:
 
     async def _open(self) -> Socket:
         """Errors: ChannelError."""
-        socket = Socket(self._health.who, self._store, self._web.client, await self._web.open_socket(), self._pace)
+        socket = Socket(self._health.who, self._timed, self._web.client, await self._web.open_socket(), self._pace)
         try:
             async with asyncio.timeout(self._pace.hello.total_seconds()):
                 await socket.connect()
@@ -120,15 +134,59 @@ class Sockets:
             if now - socket.event_at > self._pace.quiet.total_seconds():
                 return QUIET
 
-    async def _told(self, reason: str) -> None:
+    def slack_answers(self) -> None:
+        """Slack answered a call: a socket that says nothing is looked at."""
+        if self._socket:
+            self._socket.doubt()
+
+    async def _timed(self, body: Mapping[str, Any]) -> BoltResponse:
+        """Store an event. Where that takes long, the store may be away: Slack tells it again after 3 s, and then after a minute."""
+        timer = asyncio.get_running_loop().call_later(self._pace.store.total_seconds(), self.store_is_away)
+        try:
+            return await self._store(body)
+        finally:
+            timer.cancel()
+
+    def store_is_away(self) -> None:
+        """An event could not be stored, or is not yet. If the store answers nothing else either, Slack tells it to other
+        processes, as soon as this one has no socket."""
+        if self._socket and self._asking is None:
+            self._asking = asyncio.ensure_future(self._asked(self._socket))
+
+    async def _asked(self, socket: Socket) -> None:
+        if not await self._store_answers():
+            socket.end(UNSTORED)
+        self._asking = None
+
+    async def _store_answers(self) -> bool:
+        try:
+            async with asyncio.timeout(self._pace.store.total_seconds()):
+                await self._ask_store()
+        except (StoreError, TimeoutError) as error:
+            log.debug("%s: the database is away: %s", self._health.who, error)
+            return False
+        return True
+
+    async def _until_stored(self) -> None:
+        """Wait until the store answers."""
+        began = time.monotonic()
+        is_back = False
+        while not is_back:
+            await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())
+            is_back = await self._store_answers()
+        self._gap = time.monotonic() - began > RESENT.total_seconds()
+
+    async def _told(self, reason: str, socket: Socket) -> None:
         """Note the end of a socket. After a refresh the old one hears until the new one does."""
         log.debug("a socket ends: %s", reason)
         if reason not in REFRESH:
             self._gap = reason != QUIET
         if reason == SILENT:
-            seconds = self._pace.silent.total_seconds()
-            self._health.deaf(f"the socket was silent for {seconds:g} s; a new one is being opened.")
+            seconds = time.monotonic() - socket.heard_at
+            self._health.deaf(f"the socket was silent for {seconds:.0f} s; a new one is being opened.")
             await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())  # all may go deaf at once
+        elif reason == UNSTORED:
+            self._health.down(f"{UNSTORED}, so other processes take its events; its socket is opened again after that.")
         elif reason not in REFRESH | {QUIET}:
             self._health.no_way_in(_ending(reason))
 

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 import typer
 
 from bot.terminal.conversation import check_room
-from bot.terminal.options import ConfigFile, reachable, run, settings_of
-from runtime.errors import BotError, ConfigError
+from bot.terminal.options import ConfigFile, none_running, reachable, run, settings_of
+from runtime.errors import ConfigError
 
 TUI_NOT_INSTALLED: Final = (
     "The library that draws the screen is not installed ({name} is missing). "
@@ -48,6 +48,6 @@ def tui(
     if (kind := environment().get("TERM", "")) in CANNOT_DRAW:
         raise ConfigError(DUMB_TERMINAL.format(kind=kind or "unset"))
     if run(reachable(settings)) is None:
-        raise BotError(f"No Signalbox is running with data_dir {settings.data_dir}. Start it: signalbox run")
+        raise none_running(settings)
     background = environment().get("COLORFGBG", "").rpartition(";")[2]
     raise typer.Exit(run(SignalboxTui(settings, room, is_light=background in LIGHT_BACKGROUNDS).until_left()))

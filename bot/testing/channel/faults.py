@@ -21,7 +21,8 @@ class Do(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing going wrong. `seconds` is the Retry-After of BUSY and the delay of CUT_LATE."""
+    """One thing going wrong. `seconds` is the Retry-After of BUSY and the delay of CUT_LATE: with an endless one it is applied
+    when a test in this process says so."""
 
     do: Do
     seconds: float = 0.0

@@ -23,6 +23,7 @@ import argparse
 import asyncio
 from collections.abc import Callable
 from enum import StrEnum
+from math import isinf
 from pathlib import Path
 
 from aiohttp import web
@@ -45,13 +46,15 @@ DRIVER_PATHS = frozenset({"/inject", "/faults", "/visible"})
 
 
 class Channel:
-    """The platform. `sends` counts the send requests that arrived, whatever became of them."""
+    """The platform. `sends` counts the send requests that arrived, whatever became of them; what is in `under_way` was cut and is
+    applied once a test calls it."""
 
     def __init__(self, *, kind: ChannelKind, journal: Path | None = None) -> None:
         self.kind = kind
         self.board = Board(journal)
         self.faults = Faults()
         self.sends = 0
+        self.under_way: list[Callable[[], Post | None]] = []
         self._news = asyncio.Event()
 
     def app(self) -> web.Application:
@@ -103,6 +106,9 @@ class Channel:
                 return abort(request)
             case Fault(Do.CUT_AFTER):
                 apply()
+                return abort(request)
+            case Fault(Do.CUT_LATE, seconds) if isinf(seconds):
+                self.under_way.append(apply)
                 return abort(request)
             case Fault(Do.CUT_LATE, seconds):
                 asyncio.get_running_loop().call_later(seconds, apply)

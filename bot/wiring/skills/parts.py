@@ -9,6 +9,7 @@ from functools import partial
 from bot.settings.settings import Settings
 from bot.wiring.skills.book import AcceptedSkills
 from bot.wiring.skills.places import lacks_of, places_of
+from bot.wiring.skills.proposal_undo import WrittenUndo
 from bot.wiring.skills.proposals import WrittenProposals
 from runtime.agent.duties.skilled import Skilled
 from runtime.cluster.notifier import LocalNotifier
@@ -72,4 +73,5 @@ def proposing_of(settings: Callable[[], Settings], parts: SkillParts, clean: Cal
     if not settings().skills.proposals:
         return ()
     proposals = WrittenProposals(settings=settings, ready=parts.ready, store=parts.store, ring=parts.ring, clean=clean)
-    return (propose_tool(proposals),)
+    undo = WrittenUndo(settings=settings, ready=parts.ready, store=parts.store, ring=parts.ring, clean=clean)
+    return (propose_tool(proposals, undo),)

@@ -30,7 +30,9 @@ log = structlog.get_logger("skills")
 
 DESCRIPTION_SHOWN_CHARS: Final = 300
 WARNINGS_ON_CARD: Final = 5
-NO_SKILL_PLACE: Final = "There is no settings file beside which a skill could be written: signalbox init makes one."
+NO_SKILL_PLACE: Final = marked(
+    "There is no settings file beside which a skill could be written: signalbox init makes one."
+)
 SKILLS_TAKE_NOTHING: Final = "{folder} can't be written here, so no skill can be proposed. Tell an operator."
 SKILL_IS_THERE: Final = (
     "There is a skill {name} already. Read it with skill_read, and give its form as base to change it."
@@ -51,7 +53,7 @@ SKILL_ELSEWHERE: Final = (
 )
 SKILL_UNREADABLE: Final = "The skill {name} that is there can't be read: {wrong}."
 WOULD_BE_NO_SKILL: Final = "This would be no skill: {wrong}."
-SKILL_NOT_WRITTEN: Final = "The skill {name} can't be written ({why}). All is as it was."
+SKILL_NOT_WRITTEN: Final = marked("The skill {name} can't be written ({why}). All is as it was.")
 CHANGES_FORM: Final = marked("changes the form {form}")
 TAKES_SHIPPED_PLACE: Final = marked("takes the place of the one that comes with Signalbox")
 SKILL_WRITTEN: Final = "The skill {name} is there now{by}. Agents that have it can use it from their next message on."
@@ -181,12 +183,16 @@ class WrittenProposals:
         return shipped.skill.files if shipped.skill and is_form(proposal.base, shipped.skill.digest) else {}
 
     def _before(self, name: str, agent: str) -> FoundSkill | None:
-        """The skill of that name that counts now, for an agent. Blocks."""
-        found = None
-        for place in sorted(places_of(self._settings()), key=lambda one: one.source):
-            if place.agent in ("", agent) and (place.folder / name).is_dir():
-                found = read_skill(place.folder / name, place.source, place.agent)
-        return found
+        return skill_before(self._settings(), name, agent)
+
+
+def skill_before(settings: Settings, name: str, agent: str) -> FoundSkill | None:
+    """The skill of that name that counts now, for an agent. Blocks."""
+    found = None
+    for place in sorted(places_of(settings), key=lambda one: one.source):
+        if place.agent in ("", agent) and (place.folder / name).is_dir():
+            found = read_skill(place.folder / name, place.source, place.agent)
+    return found
 
 
 def was(before: FoundSkill | None, goal: Path) -> Was:

@@ -23,7 +23,7 @@ from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
-from runtime.contract.agents.skills import Proposals
+from runtime.contract.agents.skills import Proposals, ProposalUndo
 from runtime.contract.agents.watches import Watches
 from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
@@ -87,7 +87,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     if uses_skills(settings):
         own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)
     if settings.skills.proposals:
-        own["skill_propose"] = propose_tool(cast("Proposals", None))
+        own["skill_propose"] = propose_tool(cast("Proposals", None), cast("ProposalUndo", None))
     own |= installed_tools(settings, own)
     return {**declared_tools(settings), **own}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -14,15 +14,16 @@ from runtime.cluster.notifier import Listener
 from runtime.contract import KEPT_MAX_CHARS, Address, Json, Probe, RunId, SessionKey, Tool, ToolContext, no_probe
 from runtime.errors import StoreError, ToolError
 from runtime.store.protocol import Approvals, Undoing
+from runtime.text.words import marked
 
 log = structlog.get_logger("agent")
 
 UNDO_INTERVAL: Final = timedelta(seconds=5)
 """Between two looks, where nobody rang."""
 UNDO_TIMEOUT: Final = timedelta(minutes=1)
-SLOW: Final = "that took too long. Please check what happened."
-GONE: Final = "the tool no longer exists."
-BROKE: Final = "that failed unexpectedly. Please check what happened."
+SLOW: Final = marked("that took too long. Please check what happened.")
+GONE: Final = marked("the tool no longer exists.")
+BROKE: Final = marked("that failed unexpectedly. Please check what happened.")
 
 
 async def kept_before(tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str | None:
@@ -102,7 +103,8 @@ class Undoer:
         )
         try:
             async with asyncio.timeout(UNDO_TIMEOUT.total_seconds()):
-                said = await asyncio.to_thread(tool.spec.undo.take_back, undoing.kept, context)
+                told = await asyncio.to_thread(tool.spec.undo.take_back, undoing.kept, context)
+                said = await told if isinstance(told, Awaitable) else told
         except ToolError as error:
             return self._clean(str(error))
         except TimeoutError:

@@ -38,6 +38,7 @@ from runtime.domain.ids import digest
 from runtime.domain.transcript import ERROR
 from runtime.text.glyphs import clip, fenced, plainly, visible
 from runtime.text.outside import OPENS, unfenced
+from runtime.text.retold import retold
 from runtime.text.words import marked, moment, say, several
 
 ENDED = {
@@ -223,7 +224,7 @@ def _undone(told: Mapping[str, Any]) -> str:
         case "done":
             return say(" · undone by {by}", by=by)
         case "refused":
-            return say(" · {by} tried to undo it: {undo_why}", by=by, undo_why=plainly(told["undo_why"]))
+            return say(" · {by} tried to undo it: {undo_why}", by=by, undo_why=plainly(retold(told["undo_why"])))
         case "cut":
             return say(" · {by} tried to undo it, but I was cut off. Please check whether it worked.", by=by)
         case _:

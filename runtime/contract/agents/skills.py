@@ -49,3 +49,13 @@ class Proposals(Protocol):
 
     async def install(self, proposal: Proposal, by: Caller, call: CallKey) -> str:
         """Write it and accept it, as an owner approved; words about what is there now. Errors: ToolFailed, and then nothing is."""
+
+
+class ProposalUndo(Protocol):
+    """The way back from a proposal that was written."""
+
+    def kept(self, proposal: Proposal, agent: str) -> str | None:
+        """All that it needs, before `agent`'s proposal is written; None where there is no way back. Blocks."""
+
+    async def take_back(self, kept: str, call: CallKey) -> str:
+        """Bring back the form before, or remove the skill that was new; words about what is there now. Errors: ToolFailed."""

@@ -18,7 +18,10 @@ from runtime.models.litellm_model import key_for_own_server
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
-UNPRICED: Final = "The model {model} has no known price, so it isn't asked."
+UNPRICED: Final = (
+    "The model {model} has no known price, so it isn't asked. Set embeddings.input_price to US dollars for a million tokens, or "
+    'budgets.unpriced = "warn".'
+)
 
 
 class LiteEmbedder:

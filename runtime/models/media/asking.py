@@ -17,7 +17,12 @@ from runtime.models.media.bounded import AnswerBound, bounded_by
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
-UNPRICED_MEDIA: Final = "The model {model} has no known price, so it isn't asked. Set price under [{table}]."
+UNPRICED_MEDIA: Final = (
+    "The model {model} has no known price, so it isn't asked. Set {table}.price to US dollars for {counted}, or "
+    'budgets.unpriced = "warn".'
+)
+COUNTED: Final = {"images": "one picture", "transcription": "a minute", "speech": "a million characters"}
+"""Units of a price, by the table that has it."""
 DETAIL_MAX_CHARS: Final = 1_000
 ANSWER_MAX_BYTES: Final = 64 << 20
 """Bytes of an answer of a vendor: four pictures of 10 MB, written as base64."""
@@ -50,7 +55,9 @@ class Asking:
         litellm = await self._library.get(lean=self._settings.lean)
         spoken = "input" in more
         if self._unit.is_needed and self._unit.price is None and not _is_priced(litellm, self._settings.name, spoken):
-            raise ModelFailed(UNPRICED_MEDIA.format(model=self._settings.name, table=self._unit.table))
+            table = self._unit.table
+            words = UNPRICED_MEDIA.format(model=self._settings.name, table=table, counted=COUNTED[table])
+            raise ModelFailed(words)
         self._library.spare_loggers()
         limit, size = self._settings.timeout, AnswerBound(most)
         function: Callable[..., Awaitable[Any]] = getattr(litellm, call)

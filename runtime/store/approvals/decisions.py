@@ -60,10 +60,14 @@ from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.triggers.firing import happened
 from runtime.text.naming import listed
+from runtime.text.words import marked
 
 CLICK_REFUSED = "click refused"
-NOBODY = "I can't find this question."
-MEANWHILE = "The call has changed in the meantime. Please look at the card again."
+NOBODY = marked("I can't find this question.")
+MEANWHILE = marked("The call has changed in the meantime. Please look at the card again.")
+OTHER_CALL: Final = marked("This isn't the call I asked about, so your answer doesn't count.")
+COUNTED_BEFORE: Final = marked("You've approved this already: {given} of {needed} so far.")
+COUNTED_NOW: Final = marked("Your approval is counted: {given} of {needed} so far.")
 Change = Callable[[Approval, Voter, Rights, datetime], Op[Approval | str]]
 """Changes what a question is about, or tells why it does not."""
 
@@ -129,7 +133,7 @@ def decide(
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from is_frozen(approval)):
-        against = "This isn't the call I asked about, so your answer doesn't count."
+        against = OTHER_CALL
     if against is None and click.approval_id != approval.as_shown:
         against = MEANWHILE
     if against is None and change is not None:
@@ -175,10 +179,10 @@ def _counted(
     approval: Approval, voter: Voter, before: Sequence[Person], so_far: Sequence[Person], now: datetime, new_id: NewId
 ) -> Op[Decided]:
     """A vote that does not settle it yet stands on every card; the same one again changes nothing."""
-    count = f"{len(so_far)} of {approval.terms.quorum}"
+    count = {"given": len(so_far), "needed": approval.terms.quorum}
     if voter.person in before:
-        return (yield from _refused(approval.id, voter, f"You've approved this already: {count} so far.", now))
-    yield from fact(now, "approval vote", voter.person.name, approval.id, count)
+        return (yield from _refused(approval.id, voter, COUNTED_BEFORE.format(**count), now))
+    yield from fact(now, "approval vote", voter.person.name, approval.id, "{given} of {needed}".format(**count))
     names = [one.name for one in so_far]
     rooms: tuple[Address, ...] = ()
     if approval.lead is None:
@@ -188,7 +192,7 @@ def _counted(
             now,
             new_id,
         )
-    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval is counted: {count} so far.")
+    return Decided(approval=approval, deliveries=rooms, notice=COUNTED_NOW.format(**count))
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:

@@ -17,9 +17,13 @@ from runtime.store.common import add, fact
 from runtime.store.protocol import Decided
 from runtime.store.schema import undos
 from runtime.store.sql.driver import Op, micros, moment
+from runtime.text.words import marked
 
 OFFERED: Final = timedelta(minutes=10)
 """How long after its end a call can be taken back."""
+NOTHING_LEFT: Final = marked("There's nothing left to undo here.")
+PRESSED_BEFORE: Final = marked("{name} has already pressed Undo.")
+UNDO_TOO_LATE: Final = marked("It's too late to undo this.")
 
 OFFER = add(undos)
 UNDO = select(undos.c.until, undos.c.undone_by).where(undos.c.approval_id == bindparam("id"))
@@ -63,10 +67,10 @@ def press(
 
 def _too_late(row: tuple[int, str] | None, now: datetime) -> str | None:
     if row is None:
-        return "There's nothing left to undo here."
+        return NOTHING_LEFT
     if row[1]:
-        return f"{row[1]} has already pressed Undo."
-    return "It's too late to undo this." if now >= moment(row[0]) else None
+        return PRESSED_BEFORE.format(name=row[1])
+    return UNDO_TOO_LATE if now >= moment(row[0]) else None
 
 
 def told_of(

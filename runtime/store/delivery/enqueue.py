@@ -1,7 +1,8 @@
 """A new delivery goes into the outbox; where its courier handed the parts along, showing it begins in the same commit.
 
 That saves a commit and a read a message: otherwise the courier reads the delivery, renders it, and commits its parts
-with the marker. Order stands: it is done only while nothing else is open at the address, and under the courier's fence.
+with the marker. Order stands: it is done only while nothing else is open at the address, and under the courier's fence. Where
+our store is the screen the fence of the run is enough, so every node shows there what it answers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract import DeliveryId, Kind, RunId, Wire
+from runtime.contract import DeliveryId, Kind, NodeId, RunId, Wire
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.store.common import ADD_DELIVERY, add, at_once, delivery_row, fact, holding
@@ -50,8 +51,8 @@ MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
 SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
 
 
-def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
-    """Add a delivery; whether it is begun: shown, or its first part marked for its courier to send."""
+def put(new: NewDelivery, now: datetime, run: RunId, node: NodeId) -> Op[bool]:
+    """Add a delivery of a run at work on `node`; whether it is begun: shown, or its first part marked for its courier to send."""
     handed = new.rendered
     begun = handed is not None and (yield from free(new, handed))
     if new.replaces:
@@ -60,33 +61,36 @@ def put(new: NewDelivery, now: datetime, run: RunId | None = None) -> Op[bool]:
     if handed is None or not begun:
         yield ADD_DELIVERY, delivery_row(new, now, run)
         return False
-    if handed.receipts:
-        yield from _put_shown(new, handed, now, run)
+    if handed.duty is None:
+        yield from _put_shown(new, handed, now, run, node)
     else:
-        yield from put_marked(new, handed, now, run)
+        yield from put_marked(new, handed, handed.duty, now, run)
     return True
 
 
 def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
-    """True if the courier that rendered it still has its duty, and nothing waits for the room."""
-    held, open_here = yield at_once(holding(handed.duty), (OPEN_HERE, {"room": str(new.address)}))
-    return bool(held) and not open_here
+    """True if nothing waits for the room, and the courier that rendered it to send it still has its duty."""
+    open_here = OPEN_HERE, {"room": str(new.address)}
+    if handed.duty is None:
+        return not (yield open_here)
+    held, waiting = yield at_once(holding(handed.duty), open_here)
+    return bool(held) and not waiting
 
 
-def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId, node: NodeId) -> Op[None]:
     at = micros(now)
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": MARK_SHOWN.value, "settled_at": at}
     for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
         row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
-        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}
+        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": node}
         yield ADD_PART, row | done
     yield from on_screen(new.id, new.kind, run, str(new.address), now)
 
 
-def put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
+def put_marked(new: NewDelivery, handed: Rendered, duty: Duty, now: datetime, run: RunId) -> Op[None]:
     """Its parts, the first one marked: the courier sends that next."""
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
-    yield from add_parts(new.id, handed.wires, handed.duty, handed.floor, micros(now))
+    yield from add_parts(new.id, handed.wires, duty, handed.floor, micros(now))
 
 
 def add_parts(

@@ -28,9 +28,10 @@ ON_ITS_OWN = update(deliveries).where(deliveries.c.id == bindparam("d")).values(
 
 def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previewed | None]:
     """Begin `new`, unless a preview of its origin is there already: a cut run that goes on has that one back."""
-    if (yield from owned(lane)) is None or new.rendered is None:
+    handed = new.rendered
+    if (yield from owned(lane)) is None or handed is None or handed.duty is None:
         return None
-    is_free = yield from free(new, new.rendered)  # its role is locked before any delivery, as couriers do
+    is_free = yield from free(new, handed)  # its role is locked before any delivery, as couriers do
     known = yield from standing_preview(new.origin)
     if known:
         receipt, _ = yield from message_of(known)
@@ -38,7 +39,7 @@ def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previ
     if not is_free:
         return None
     rows = yield NEXT, {"o": new.origin}
-    yield from put_marked(replace(new, ordinal=rows[0][0]), new.rendered, now, run)
+    yield from put_marked(replace(new, ordinal=rows[0][0]), handed, handed.duty, now, run)
     return Previewed(new.id, begun=True)
 
 

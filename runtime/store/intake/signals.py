@@ -65,6 +65,7 @@ from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.store.triggers.messages import waited_for
 from runtime.store.workflows.commands import WORKFLOW_COMMANDS
 from runtime.text.glyphs import clip
+from runtime.text.retold import retold
 
 NOTICE: Final = 200
 OWN_COMMANDS: Final = {
@@ -215,9 +216,9 @@ def _clicked(
             decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
         stays = decided.form_stays or (bool(click.values) and click.choice not in GRANTING)
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(retold(decided.objection)), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    notice = decided.notice and brief(decided.notice)
+    notice = decided.notice and brief(retold(decided.notice))
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)

@@ -27,6 +27,7 @@ from runtime.store.runs.run_begin import (
     before_one_apart,
     begin_run,
     consume,
+    heard,
     spoken_to,
 )
 from runtime.store.runs.steps import LAST_TURN, OPEN_STEPS, tool_steps
@@ -144,8 +145,7 @@ def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datet
     fence, agent, room, next_turn, since, wanted, over = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     if not rows or rows[0][-1] == "parked":
-        heard = [Waiting(*row) for row in waiting]
-        begun = yield from begin_run(lane, agent, address, heard, next_turn, since, busy, now)
+        begun = yield from begin_run(lane, agent, address, heard(waiting), next_turn, since, busy, now)
         return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":
@@ -205,5 +205,5 @@ def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
     *_, requester, role = rows[0]
     asker = Rights(requester, NOBODY if role is None else role)
-    waiting = before_one_apart(Waiting(*row[:-2]) for row in rows)
+    waiting = before_one_apart(heard(row[:-2] for row in rows))
     return joining(waiting, lambda one: one.standing, asker)

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
 from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.agents.manifest import MAIN
-from runtime.domain.joining import NOBODY, Rights, joining
+from runtime.domain.joining import NOBODY, Rights, as_said, joining
 from runtime.domain.programs.token import API_PREFIXES
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
@@ -53,6 +53,11 @@ class Waiting(NamedTuple):
     def standing(self) -> Rights:
         is_program = bool(self.by_program) or self.actor.startswith(API_PREFIXES)
         return Rights(self.person_id, NOBODY if self.role is None else self.role, is_program)
+
+    @property
+    def told_at(self) -> str:
+        """Id of a message that somebody wrote, and that stands in nobody's place."""
+        return self.message_id if self.trigger == Trigger.MESSAGE and not self.replaces else ""
 
 
 WAITING_SIGNALS = (
@@ -155,6 +160,12 @@ def begin_run(
         task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
         handed_by=(yield from above(run)) if trigger is Trigger.HAND_OVER else (),
     )
+
+
+def heard(rows: Iterable[Sequence[Any]]) -> list[Waiting]:
+    """The signals of `WAITING_SIGNALS`, in the order in which they are heard."""
+    waiting = [Waiting(*row) for row in rows]
+    return as_said(waiting, lambda one: one.told_at) if len(waiting) > 1 else waiting
 
 
 def before_one_apart(waiting: Iterable[Waiting]) -> list[Waiting]:

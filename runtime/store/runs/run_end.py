@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, case, update
 
 from runtime.chat import inbox
 from runtime.chat.cards import settled_cards
-from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
+from runtime.contract import Address, ModelReply, NewId, NodeId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.domain.transcript import NOT_FINISHED
@@ -107,7 +107,7 @@ def park(
     for question in questions:
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
-        yield from _copy(question, run, known[question.step], now, new_id)
+        yield from _copy(question, run, lane.node, known[question.step], now, new_id)
     if works_on or is_stopped:
         yield from go_on(lane.session, run, now)
     else:
@@ -119,7 +119,7 @@ def park(
     return Released(rows[0][0] == "ready", frozenset(begun), (*elsewhere, *told))
 
 
-def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
+def _copy(question: Question, run: RunId, node: NodeId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
     """Its copies; in a private chat that is full the question joins those behind a line."""
     for copy in sorted(question.copies, key=lambda one: str(one.address)):  # chats are locked in this order everywhere
         mark = question.private.get(copy.address)
@@ -127,7 +127,7 @@ def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id:
             newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)
             yield from full_chats.defer(question.id, newest, copy.address, mark, now, new_id)
         else:
-            yield from put(copy, now, run)
+            yield from put(copy, now, run, node)
 
 
 def _ask(
@@ -149,7 +149,7 @@ def _ask(
     for more in question.further:
         one = replace(question, id=more.id, step=more.step, caution=more.caution, shown=more.shown, next_call_at=None)
         yield from _add(lane, run, one, known[more.step], requester, now)
-    return (yield from put(question.card, now, run))
+    return (yield from put(question.card, now, run, lane.node))
 
 
 def _add(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[None]:
@@ -224,7 +224,7 @@ def finish(
     yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     begun = set()
     for new in new_deliveries:
-        if (yield from put(new, now, run)):
+        if (yield from put(new, now, run, lane.node)):
             begun.add(new.id)
     told: tuple[Address, ...] | None = None
     of_task: tuple[Address, ...] = ()

@@ -8,7 +8,7 @@ from runtime.contract import CallKey
 from runtime.domain.skills.lock import Locked
 from runtime.domain.skills.skill import Skill
 from runtime.store.skills.locking import accept_skill, give_up_skill, locks, tell_of_skill, use_skill
-from runtime.store.skills.proposing import accept_proposed
+from runtime.store.skills.proposing import accept_proposed, take_back_proposed
 from runtime.store.sql.base import Base
 
 
@@ -25,6 +25,10 @@ class SkillLockStore(Base):
     async def accept_proposed(self, skill: Skill, text: str, call: CallKey) -> str:
         now = self.now()
         return await self._driver.write(lambda: accept_proposed(skill, text, call, now))
+
+    async def take_back_proposed(self, name: str, wrote: str, before: Skill | None, text: str, call: CallKey) -> str:
+        now = self.now()
+        return await self._driver.write(lambda: take_back_proposed(name, wrote, before, text, call, now))
 
     async def tell_of_skill(self, name: str, digest: str) -> bool:
         now = self.now()

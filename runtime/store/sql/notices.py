@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 import structlog
 
 from runtime.errors import StoreError
-from runtime.store.sql.envelopes import EVERYTHING, Outgoing, opened, sealed
+from runtime.store.sql.envelopes import EVERYTHING, Outgoing, head, opened, sealed
 from runtime.store.sql.telling import FAILURES, FIX, NOTIFY_CHANNEL, Deaf, connected, echo, reason_of, tell
 
 log = structlog.get_logger("notices")
@@ -67,6 +67,7 @@ class Notices:
         self._listen_url = listen_url
         self._newest = newest
         self._sender = secrets.token_hex(8)
+        self._head = head(self._sender)
         self._outgoing = Outgoing()
         self._some = asyncio.Event()
         self._told = asyncio.Event()
@@ -161,12 +162,12 @@ class Notices:
                 await connection.execute("SELECT 1")
 
     def _hear(self, text: str, receiver: TopicReceiver) -> None:
+        if text.startswith(self._head):
+            return
         try:
-            sender, topics = opened(text)
+            topics = opened(text)[1]
         except ValueError:
             log.debug("a notice of somebody else", channel=NOTIFY_CHANNEL)
-            return
-        if sender == self._sender:
             return
         for topic in topics:
             if topic == EVERYTHING:

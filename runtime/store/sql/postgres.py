@@ -54,6 +54,9 @@ UNATTENDED_MOST: Final = timedelta(seconds=3)
 """A transaction whose process says nothing for so long, this share of what an operation may take at most, is rolled back by
 the server: a frozen process, or one that is cut off, would keep its rows from the other nodes as long as its connection seems
 to stand."""
+LOCK_SHARE: Final = 0.8
+"""A statement that waits so long, this share of what an operation may take, for rows that another node's transaction keeps is
+refused by the server: what is slow is that node, and neither the database nor our way to it. More than `UNATTENDED_SHARE`."""
 READS_WITHIN: Final = OPERATION_TIMEOUT
 """Reports read for longer than anything may write."""
 OPERATION_TRIES: Final = 5
@@ -66,6 +69,7 @@ LOOK: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)
 ROLLBACK: Final = Compiled("ROLLBACK")
 LOOK_EVERY: Final = 2.0
 """Seconds between two looks at the server's clock: less than half of a lease, so that nodes agree when it was set."""
+BOUNDS: Final = "SELECT set_config('idle_in_transaction_session_timeout', '{left}', {local}), set_config('lock_timeout', '{locked}', {local})"
 SURE_WITHIN: Final = timedelta(seconds=1)
 """A look that took longer, as one does in which this process was frozen, is no sign that the clock was set."""
 
@@ -86,23 +90,31 @@ async def leave_as_it_is(connection: object) -> None:
     and cursors: one more round trip for each operation, and none of them makes any."""
 
 
-def roll_back_if_left(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
-    """Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know. Behind one it
-    goes with each BEGIN, since the connection of the server is another's the next moment, with all that was set there."""
-    milliseconds = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
+def with_bounds(within: timedelta) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """Bounds of a transaction that says nothing, and of one that waits for another's rows.
+
+    Set on each connection as it is made, and not as it is asked for: poolers refuse what they do not know. Behind one they
+    go with each BEGIN, since the connection of the server is another's the next moment, with all that was set there.
+    """
+    left = int(min(within * UNATTENDED_SHARE, UNATTENDED_MOST).total_seconds() * 1000)
+    locked = int(within.total_seconds() * LOCK_SHARE * 1000)
 
     async def init(connection: Pipelined) -> None:
-        if connection.keeps:
-            await connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
-        else:
-            connection.opening = (Compiled(f"SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"),)
+        if not connection.keeps:
+            connection.opening = (Compiled(BOUNDS.format(left=left, locked=locked, local="true")),)
+            return
+        try:
+            await connection.execute(BOUNDS.format(left=left, locked=locked, local="false"))
+        except BaseException:
+            end(connection)  # the pool would close it in peace, and wait for a server that may be silent
+            raise
 
     return init
 
 
-async def keep_if_left(connection: Any) -> None:
-    """The transaction that is open may wait for us: for a disk, or for another connection's work."""
-    await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+async def without_bounds(connection: Any) -> None:
+    """The transaction that is open may wait for us, and for others: for a disk, or for another connection's work."""
+    await connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0")
 
 
 async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]] | None = None) -> asyncpg.Pool[Any]:
@@ -284,7 +296,14 @@ class PostgresDriver:
 
         async def vacuum() -> None:
             async with Way(self._ways, PURGE_TIMEOUT_SECONDS) as connection:
-                await connection.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
+                if not connection.keeps:  # nothing is set there beyond a transaction
+                    await connection.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
+                    return
+                try:
+                    await connection.execute("SET lock_timeout = 0")
+                    await connection.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
+                finally:
+                    end(connection)  # the next one has its bounds again
 
         await self._guarded(vacuum)
 
@@ -299,7 +318,8 @@ class PostgresDriver:
         try:
             written = await self._guarded(lambda: self._written(make, limit))
         except StoreError as error:
-            self._health.failed(error)
+            if error.trouble is not Trouble.LOCKED:  # others can write, and so can we, but for what they keep just now
+                self._health.failed(error)
             self._watch.failed(error)
             raise
         if self._health.trouble:

@@ -7,6 +7,7 @@ that very connection may even arrive, while nothing of others ever does. So the 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,9 +16,10 @@ from typing import Any, Final
 
 import asyncpg
 
-from runtime.store.sql.driver import OPERATION_TIMEOUT
+from runtime.store.sql.driver import OPERATION_TIMEOUT, Compiled
 from runtime.store.sql.envelopes import sealed
 from runtime.store.sql.wire.database_errors import AWAY
+from runtime.store.sql.wire.pipeline import Unprepared
 from runtime.store.sql.wire.servers import Servers
 
 NOTIFY_CHANNEL: Final = "signalbox"
@@ -26,9 +28,14 @@ ECHO: Final = timedelta(seconds=2)
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
 FIX: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
 
+TELL_WITHIN: Final = timedelta(seconds=2)
+"""Time for what is told to be there, which takes some milliseconds: after it the way went silent, and there is a new one."""
+
 # Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this statement alone,
 # since behind a pooler a setting of the session would meet the transactions of others.
-TELL: Final = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t) FROM unnest($2::text[]) AS t"
+TELL: Final = Compiled(
+    "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t) FROM json_array_elements_text($2::json) AS t"
+)
 
 
 class Deaf(Exception):
@@ -42,6 +49,7 @@ async def connected(url: str) -> AsyncIterator[Any]:
         connection = await Servers(url).connect(
             statement_cache_size=0,  # a pooler may give us another server connection for each statement
             command_timeout=OPERATION_TIMEOUT.total_seconds(),
+            connection_class=Unprepared,
         )
     try:
         yield connection
@@ -49,9 +57,11 @@ async def connected(url: str) -> AsyncIterator[Any]:
         connection.terminate()
 
 
-async def tell(connection: Any, texts: Sequence[str]) -> None:
-    async with connection.transaction():  # so that a pooler keeps to one server connection from its parse to its end
-        await connection.execute(TELL, NOTIFY_CHANNEL, texts)
+async def tell(connection: Unprepared, texts: Sequence[str]) -> None:
+    """Tell them in one exchange, during which a pooler keeps to one server connection. Where that fails, or is cut off, the
+    connection is gone: asyncpg's own ways would wait for a server that may be silent. Errors: `FAILURES`."""
+    async with asyncio.timeout(TELL_WITHIN.total_seconds()):
+        await connection.run_script([(TELL, (NOTIFY_CHANNEL, json.dumps(texts)))])
 
 
 async def echo(listening: Any, url: str) -> None:

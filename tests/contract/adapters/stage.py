@@ -38,7 +38,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.ids import new_id
-from runtime.errors import Retryable, StoreError
+from runtime.errors import Retryable, StoreError, Trouble
 from tests.contract.adapters.rig import OnScreen, Place, Rig
 from tests.fakes.forms import FakeForms
 from tests.faults.program import first
@@ -73,7 +73,7 @@ class FakeSink:
         await self.open.wait()
         if self.away:
             self.away -= 1
-            raise StoreError("the database is away")
+            raise StoreError("the database is away", trouble=Trouble.AWAY)
         keys = keys_of(signal)
         if keys & self._keys:
             return Verdict(Outcome.DUPLICATE, SignalId("s"))
@@ -109,6 +109,7 @@ class FakePlaces:
     sink: FakeSink
     shown: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
     in_doubt: list[Address] = field(default_factory=list)
+    is_away: bool = False
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:
         said = (signal for signal in self._told(since) if isinstance(signal.body, Said))
@@ -118,6 +119,8 @@ class FakePlaces:
         return [signal for signal in self.sink.taken if signal.received_at >= since]
 
     async def last_heard(self, channel: str, account: str) -> datetime | None:
+        if self.is_away:
+            raise StoreError("the database is away", trouble=Trouble.AWAY)
         return max((signal.received_at for signal in self.sink.taken), default=None)
 
     async def moved(self, channel: str, account: str) -> Mapping[str, str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from bot.accounts.lookup import RoomLookup
 from bot.accounts.naming import Accounts
-from runtime.contract import Address, Content, DeliveryId, Kind
+from runtime.contract import Address, Content, DeliveryId, Features, Kind, RunId
 from runtime.delivery import context
 from runtime.delivery import courier as module
 from runtime.delivery.couriers import Couriers
 from runtime.errors import Rejected
 from runtime.store.protocol import NewDelivery
+from tests.contract.courier.scripted import ScriptedAdapter
 from tests.contract.courier.stage import ACCOUNT, Stage, address
 from tests.contract.courier.test_duty import running
 
@@ -73,6 +75,26 @@ async def test_a_call_reaches_only_who_is_on_duty(stage: Stage) -> None:
     async with asyncio.timeout(30):
         await courier.quiet()
     assert not courier.on_duty
+
+
+async def test_where_our_store_is_the_screen_each_node_shows_what_it_answers(any_stage: Stage) -> None:
+    """Where people are told by a platform, only the node with the duty may."""
+    await (await any_stage.courier(lease=await any_stage.lease(alone=False))).drain()  # which has it
+    stored, told = ScriptedAdapter(offers=Features(stored=True)), ScriptedAdapter()
+    page, platform = [
+        await any_stage.courier(adapter=adapter, lease=await any_stage.lease(alone=False)) for adapter in (stored, told)
+    ]
+    assert await platform.prepare(any_stage.new()) is None
+    for _ in range(2):
+        page.nudge(address())  # by somebody whose word waits for the other node
+        new = any_stage.new()
+        rendered = await page.prepare(new)
+        assert rendered is not None
+        assert (rendered.duty, len(rendered.receipts)) == (None, 1)
+        assert await page.prepare(any_stage.new()) is None  # the first one keeps its room
+        page.begin(replace(new, rendered=rendered), RunId("r"))
+    async with asyncio.timeout(30):
+        await page.quiet()
 
 
 async def test_when_calls_were_lost_all_rooms_are_looked_at(any_stage: Stage) -> None:

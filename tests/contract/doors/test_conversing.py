@@ -7,6 +7,8 @@ import pytest
 
 from bot.doors.operations import NOTHING_THERE
 from bot.doors.rooms import NOT_YOURS
+from runtime.contract import Address
+from runtime.store.operations.history import HistoryStore
 from tests.contract.doors.conftest import Doors
 
 
@@ -172,3 +174,20 @@ async def test_an_open_stream_ends_with_the_token(doors: Doors) -> None:
         await doors.house.api.revoke_token("ci")
         with pytest.raises(aiohttp.ClientError):
             await stream.read()
+
+
+async def test_two_messages_that_begin_a_room_at_once_are_both_taken(
+    doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await doors.make("ci")
+    untouched = HistoryStore.is_untouched
+    said = []
+
+    async def another_first(history: HistoryStore, address: Address) -> bool:
+        monkeypatch.setattr(HistoryStore, "is_untouched", untouched)
+        said.append(await doors.say("ci", "builds", "The other one", "key-1"))
+        return await untouched(history, address)
+
+    monkeypatch.setattr(HistoryStore, "is_untouched", another_first)
+    said.append(await doors.say("ci", "builds", "Hello there", "key-2"))
+    assert [one.status for one in said] == [202, 202]

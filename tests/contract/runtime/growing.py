@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from bot.testing.channel.adapter import FakeAdapter
@@ -19,7 +20,7 @@ from runtime.delivery.streaming import shortened
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
 from runtime.store.protocol import DeliveryRow
-from tests.contract.runtime.stage import LEASE, FakeTool, Process, Setting, Stage
+from tests.contract.runtime.stage import LEASE, PATIENCE, FakeTool, Process, Setting, Stage
 
 TELLING: Final = [ChannelKind.KEY, ChannelKind.LOOKUP, ChannelKind.PROBE]
 MILLISECOND: Final = timedelta(milliseconds=1)
@@ -79,6 +80,10 @@ class House:
     def seen(self, room: str = "r1") -> list[str]:
         return [post.body.text for post in self.channel.board.room(room)]
 
+    def was_tried(self, bit: str) -> bool:
+        """Whether something was sent by now, whatever became of it."""
+        return self.channel.sends > 0
+
     def versions(self) -> list[int]:
         return [post.version for post in self.channel.board.posts.values()]
 
@@ -101,7 +106,7 @@ class House:
             await self.rest()
 
     async def rest(self) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not await self.stage.at_rest():
                 counts = await self.stage.store.operations.counts()
                 if not counts.get("runs.running") and not counts.get("signals.waiting"):
@@ -117,7 +122,7 @@ async def house(stage: Stage, kind: ChannelKind = ChannelKind.LOOKUP) -> AsyncIt
         yield House(stage, channel, at)
 
 
-async def until(holds: Callable[[], bool], seconds: float) -> bool:
+async def until(holds: Callable[[], object], seconds: float = PATIENCE) -> bool:
     """Whether it comes to hold within so many seconds."""
     end = asyncio.get_running_loop().time() + seconds
     while not holds():
@@ -129,14 +134,15 @@ async def until(holds: Callable[[], bool], seconds: float) -> bool:
 
 @dataclass
 class Speaker:
-    """A model that says its answer bit by bit, and waits for people to see each bit, though not for long; with `settled` until that
-    is recorded too."""
+    """A model that says its answer bit by bit, and waits for people to see each bit, or for what `goes_on` says of it; with
+    `settled` until that is recorded too. Where nobody will see one, a test gives it little patience."""
 
     house: House
     bits: tuple[str, ...] = (HALF, MORE)
     answer: str = ANSWER
     calls: tuple[Call, ...] = ()
-    patience: float = 2.0
+    patience: float = PATIENCE
+    goes_on: Callable[[str], object] | None = None
     settled: bool = False
     requests: list[ModelRequest] = field(default_factory=list)
     said: int = 0
@@ -144,12 +150,14 @@ class Speaker:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         self.requests.append(request)
+        goes_on = self.goes_on or (lambda bit: shortened(bit) in self.house.seen())
         for bit in self.bits:
             on_text(bit)
             self.said += 1
-            await until(lambda bit=bit: shortened(bit) in self.house.seen(), self.patience)  # type: ignore[misc]
+            await until(partial(goes_on, bit), self.patience)
         while self.settled and any(state is not DeliveryState.SHOWN for state in await self.house.states()):  # noqa: ASYNC110 - rows set no event
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05 * self.settled)  # its courier looks whether more waits there
+        if self.settled:
+            await self.house.lives[-1].courier.quiet()  # it looks whether more waits there
         calls, self.calls = self.calls, ()
         return ModelReply("" if calls else self.answer, calls, USAGE)

@@ -19,7 +19,7 @@ from runtime.errors import ModelFailed
 from runtime.store.approvals.asked_back.asking import ASKING, AT_IT
 from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.asked_back import BECAUSE, GENERAL, NAMED, Explaining, ask, card, kept, only, shell, waiting
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, Crash, Stage, crash_at
+from tests.contract.runtime.stage import ADA, LEASE, OTTO, PATIENCE, Crash, Stage, crash_at
 
 
 async def test_a_repeated_press_asks_once(any_stage: Stage) -> None:
@@ -184,7 +184,7 @@ async def test_the_lane_serves_others_while_the_agent_answers(any_stage: Stage) 
     process = await waiting(any_stage, model)
     await process.why((await only(any_stage)).id, room=GENERAL)
     async with process.beside(process.answerer.run()):
-        await asyncio.wait_for(slow.begun.wait(), 10)
+        await asyncio.wait_for(slow.begun.wait(), PATIENCE)
         model._plan = ()
         signal = replace(any_stage.signal(Said("meanwhile"), ADA, GENERAL), reach=Addressing.MENTION)
         await process.reception.sink(signal)

@@ -26,7 +26,7 @@ from runtime.store.intake.signals import IntakeStore
 from runtime.store.protocol import Changed, Claim, Gate, KeptRoom, Lane, Lease, Offer, Recorded, Released, Taken
 from runtime.store.runs.store import RunStore
 from runtime.store.store import Store
-from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
+from tests.contract.runtime.stage import LEASE, PATIENCE, READ, WRITE, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 
 T = TypeVar("T")
@@ -420,8 +420,10 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
     store = replace(stage.store, intake=Intake(*given), runs=Runs(*given), outbox=Outbox(*given))
     process = await stage.process(Strict(["hello"]), store=store)
     async with process.running():
+        async with asyncio.timeout(PATIENCE):
+            while not process.courier.on_duty:  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0)
         await process.courier.quiet()
-        await asyncio.sleep(0.05)  # the courier has its duty
         await process.say("hi")
         await process.rest()
     assert await stage.answers() == ["hello"]

@@ -7,12 +7,26 @@ import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from math import inf
 
 import pytest
 
 from bot.testing.channel.adapter import LIMIT, FakeAdapter
 from bot.testing.channel.server import ChannelKind
-from runtime.contract import Choice, Content, DeliveryId, Effect, Features, Kind, Part, Receipt, Said
+from runtime.contract import (
+    Choice,
+    Content,
+    DeliveryId,
+    Effect,
+    Features,
+    Kind,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    Part,
+    Receipt,
+    Said,
+)
 from runtime.delivery.streaming import PREVIEW_MAX_CHARS, shortened
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
@@ -79,7 +93,7 @@ async def test_the_answer_goes_over_its_preview_with_its_own_commit(home: House)
     """No commit more than where nothing was shown before. On a busy machine too, its preview is on screen by then, and that
     is recorded: its room is free."""
     home.pace = replace(QUICK, glance=timedelta(seconds=5))
-    process = await home.process(Speaker(home, patience=8, settled=True))
+    process = await home.process(Speaker(home, settled=True))
     await answered(home, process)
     [(marked_at, ended_at)] = await home.stage.rows(
         "SELECT p.marked_at, r.ended_at FROM runs r JOIN deliveries d ON d.origin = 'run:' || r.id "
@@ -147,7 +161,7 @@ async def test_a_preview_is_one_message_however_much_was_said(home: House) -> No
     process = await home.process(speaker)
     async with process.running():
         await process.say("what is it?")
-        assert await until(lambda: len(home.seen()) == 1, 5)
+        assert await until(lambda: len(home.seen()) == 1)
         await home.rest()
     assert home.seen() == [ANSWER]
 
@@ -169,9 +183,9 @@ async def test_a_room_in_which_something_else_is_being_said_gets_no_preview(home
         report = NewDelivery(DeliveryId("d"), "report:1", 0, Kind.REPORT, address(), Content("a report"))
         await home.stage.store.outbox.enqueue(report)
         process.courier.nudge(address())
-        await until(lambda: home.channel.sends > 0, 5)
+        await until(lambda: home.channel.sends > 0)
         await process.say("what is it?")
-        await until(lambda: ANSWER in home.seen(), 5)
+        await until(lambda: ANSWER in home.seen())
     assert await home.previews() == []
     assert home.seen() == [ANSWER]
 
@@ -184,7 +198,7 @@ async def test_a_question_takes_the_place_of_the_preview_and_the_answer_gets_one
     process = await any_home.process(Speaker(any_home, calls=(SHELL,)), [tool])
     async with process.running():
         await process.say("do it")
-        await until(lambda: "May I run" in "".join(any_home.seen()), 5)
+        await until(lambda: "May I run" in "".join(any_home.seen()))
         await asyncio.sleep(0.02)
         assert len(any_home.seen()) == 1
         [question] = await any_home.stage.pending()
@@ -202,7 +216,7 @@ async def test_of_several_questions_the_first_takes_its_place(any_home: House) -
     process = await any_home.process(Speaker(any_home, calls=calls), tools)
     async with process.running():
         await process.say("do it")
-        await until(lambda: len(any_home.seen()) == 2, 5)
+        await until(lambda: len(any_home.seen()) == 2)
         await asyncio.sleep(0.02)
     assert all("May I run" in text for text in any_home.seen())
     assert sorted(any_home.versions()) == [0, any_home.versions()[0]]
@@ -216,13 +230,13 @@ async def test_a_tool_in_between_keeps_the_one_message(home: House) -> None:
 
 
 async def test_a_stopped_run_says_so_in_place_of_its_preview(any_home: House) -> None:
-    speaker = Speaker(any_home, bits=(HALF, "never seen"), patience=10)
+    speaker = Speaker(any_home, bits=(HALF, "never seen"))
     process = await any_home.process(speaker)
     async with process.running():
         await process.say("what is it?")
-        await until(lambda: shortened(HALF) in any_home.seen(), 5)
+        await until(lambda: shortened(HALF) in any_home.seen())
         any_home.channel.faults.add({"do": "forbidden", "on": "edit"})  # the next bit is not shown
-        await until(lambda: speaker.said == 2, 5)
+        await until(lambda: speaker.said == 2)
         await process.stop()
         await any_home.rest()
     assert any_home.seen()[-1] == "never seen\n\n*Stopped here.*"
@@ -240,7 +254,7 @@ async def test_a_failed_run_says_so_in_place_of_its_preview(any_home: House) -> 
 @pytest.mark.parametrize("fault", ["error", "busy", "forbidden", "form"])
 async def test_a_preview_that_is_not_shown_at_once_is_left_out(fault: str, any_home: House) -> None:
     any_home.fault(fault, seconds=1)
-    await answered(any_home, await any_home.process(Speaker(any_home, patience=0.1)))
+    await answered(any_home, await any_home.process(Speaker(any_home, goes_on=any_home.was_tried)))
     assert (any_home.seen(), any_home.versions()) == ([ANSWER], [0])
     assert await any_home.states() == [DeliveryState.DISCARDED]
 
@@ -251,7 +265,7 @@ async def test_one_of_which_it_is_not_known_is_looked_for_before_the_answer_goes
     kind: ChannelKind, fault: str, home: House
 ) -> None:
     home.fault(fault)
-    await answered(home, await home.process(Speaker(home, patience=0.05)))
+    await answered(home, await home.process(Speaker(home, goes_on=home.was_tried)))
     is_there = fault == "cut_after" or kind is ChannelKind.KEY  # there it is looked for by sending it
     assert home.seen() == [ANSWER]
     assert await home.states() == [DeliveryState.SHOWN if is_there else DeliveryState.DISCARDED]
@@ -261,17 +275,19 @@ async def test_one_of_which_it_is_not_known_is_looked_for_before_the_answer_goes
 async def test_where_nobody_can_tell_the_answer_is_a_message_of_its_own(kind: ChannelKind, home: House) -> None:
     """The policy is about answers: nothing is repeated or held for something that is no news any more."""
     home.fault("cut_before")
-    await answered(home, await home.process(Speaker(home, patience=0.05)))
+    await answered(home, await home.process(Speaker(home, goes_on=home.was_tried)))
     assert home.seen() == [ANSWER]
     assert await home.states() == [DeliveryState.DISCARDED]
 
 
 async def test_a_preview_that_people_deleted_does_not_take_the_answer_with_it(any_home: House) -> None:
-    process = await any_home.process(Speaker(any_home, bits=(HALF,)))
+    is_deleted = asyncio.Event()
+    process = await any_home.process(Speaker(any_home, bits=(HALF,), goes_on=lambda bit: is_deleted.is_set()))
     async with process.running():
         await process.say("what is it?")
-        await until(lambda: bool(any_home.seen()), 5)
+        await until(lambda: bool(any_home.seen()))
         any_home.channel.board.posts.clear()
+        is_deleted.set()
         await any_home.rest()
     assert any_home.seen() == [ANSWER]
     assert await any_home.stage.answers() == [await last_body(any_home)]
@@ -288,19 +304,29 @@ async def test_a_change_that_is_refused_is_the_last_one_tried(home: House) -> No
             return await super().edit(receipt, part)
 
     adapter = Once(base_url=home.url, kind="lookup", channel="page", identity="main")
-    speaker = Speaker(home, bits=(HALF, "a", "b", "c"), patience=0.05)
+
+    def goes_on(bit: str) -> bool:
+        return shortened(bit) in home.seen() if bit == HALF else adapter.edits > 0
+
+    speaker = Speaker(home, bits=(HALF, "a", "b", "c"), goes_on=goes_on)
     await answered(home, await home.process(speaker, adapter=adapter))
     assert (home.seen(), adapter.edits) == ([ANSWER], 2)
 
 
 async def test_a_change_that_arrives_late_does_not_stay_over_the_answer(home: House) -> None:
     """It was cut, applied after the answer had taken its place, and is covered again once no more can come."""
-    home.fault("cut_late", seconds=0.15, on="edit")
-    process = await home.process(Speaker(home, patience=0.05))
+    home.fault("cut_late", seconds=inf, on="edit")
+
+    def goes_on(bit: str) -> bool:
+        return shortened(bit) in home.seen() if bit == HALF else bool(home.channel.under_way)
+
+    process = await home.process(Speaker(home, goes_on=goes_on))
     async with process.running():
         await process.say("what is it?")
-        assert await until(lambda: home.seen() == [ANSWER], 5)  # at once, and not only after the wait
-        assert await until(lambda: home.seen() == [shortened(MORE)], 5)
+        assert await until(lambda: home.seen() == [ANSWER])  # at once, and not only after the wait
+        [late] = home.channel.under_way
+        late()
+        assert home.seen() == [shortened(MORE)]
         await home.rest()
     assert home.seen() == [ANSWER]
     assert await home.stage.answers() == [await last_body(home)]
@@ -339,7 +365,7 @@ async def test_killed_anywhere_the_answer_is_there_once_and_nothing_else(
     kind: ChannelKind, point: str, hit: int, home: House
 ) -> None:
     """The first part is the preview's, the second the answer's."""
-    before = await home.process(Speaker(home, patience=0.1), probe=crash_at(point, hit))
+    before = await home.process(Speaker(home), probe=crash_at(point, hit))
     await before.say("what is it?")
     await before.until_crash()
     await home.settle(await home.next_life(Speaker(home, patience=0.05)))
@@ -348,7 +374,7 @@ async def test_killed_anywhere_the_answer_is_there_once_and_nothing_else(
 
 @pytest.mark.parametrize(("point", "hit"), [("part-shown", 1), ("part-checkpointed", 1), ("part-shown", 2)])
 async def test_so_on_every_store(point: str, hit: int, any_home: House) -> None:
-    before = await any_home.process(Speaker(any_home, patience=0.1), probe=crash_at(point, hit))
+    before = await any_home.process(Speaker(any_home), probe=crash_at(point, hit))
     await before.say("what is it?")
     await before.until_crash()
     await any_home.settle(await any_home.next_life(Speaker(any_home, patience=0.05)))
@@ -361,14 +387,14 @@ async def test_a_run_that_goes_on_elsewhere_goes_on_with_its_preview(home: House
     await before.until_crash()
     after = await home.next_life(Speaker(home, bits=(MORE, "The answer is forty-two, I")))
     async with after.running():
-        assert await until(lambda: home.seen() == [shortened("The answer is forty-two, I")], 5)
+        assert await until(lambda: home.seen() == [shortened("The answer is forty-two, I")])
         await home.rest()
     assert (home.seen(), len(await home.previews())) == ([ANSWER], 1)
 
 
 async def test_killed_with_a_change_under_way_the_answer_comes_out_on_top(home: House) -> None:
     """What a dead process sent may still arrive: the answer is there at once, and made once more after the wait."""
-    home.fault("cut_late", seconds=0.2, on="edit")
+    home.fault("cut_late", seconds=inf, on="edit")
     killed = asyncio.Event()
 
     class Dying(FakeAdapter):
@@ -386,8 +412,10 @@ async def test_killed_with_a_change_under_way_the_answer_comes_out_on_top(home: 
     assert killed.is_set()
     after = await home.next_life(Speaker(home, bits=()))
     async with after.running():
-        assert await until(lambda: home.seen() == [ANSWER], 5)
-        assert await until(lambda: home.seen() == [shortened(MORE)], 5)
+        assert await until(lambda: home.seen() == [ANSWER])
+        [late] = home.channel.under_way
+        late()
+        assert home.seen() == [shortened(MORE)]
         await home.rest()
     assert home.seen() == [ANSWER]
 
@@ -421,11 +449,21 @@ async def test_whatever_befalls_them_the_answer_is_there_once_and_nothing_else(s
 
 async def test_no_preview_of_a_run_that_is_not_ours_any_more(home: House) -> None:
     """Its lane went to another process, which has answered: a preview now would stay for ever."""
-    speaker = Speaker(home, bits=(HALF,), patience=5)
-    frozen = await home.process(speaker, pace=replace(QUICK, preview_after=timedelta(seconds=0.2)))
+    begun, is_taken = asyncio.Event(), asyncio.Event()
+
+    class Late(Speaker):
+        """Speaks once its lane is another's."""
+
+        async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+            begun.set()
+            await is_taken.wait()
+            return await super().reply(request, on_text)
+
+    frozen = await home.process(Late(home, bits=(HALF,)))
     async with frozen.running():
         await frozen.say("what is it?")
-        await until(lambda: bool(speaker.requests), 5)
+        await begun.wait()
         await home.stage.rows("UPDATE sessions SET fence = fence + 1")
+        is_taken.set()
         await until(lambda: bool(home.seen()), 0.5)
     assert (home.seen(), await home.previews()) == ([], [])

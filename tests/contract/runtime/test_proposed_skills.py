@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from bot.wiring.skills.parts import SkillParts, proposing_of
+from bot.wiring.skills.places import SHIPPED_SKILLS
 from runtime.contract import Call, Choice, Effect, Flow, Identity, Json, Reads, RunId, SessionKey, ToolContext
 from runtime.domain.approvals import Approval
+from runtime.domain.ids import new_id
 from runtime.domain.skills.lock import Standing
+from runtime.domain.skills.skill import Source
+from runtime.errors import StoreError
 from runtime.policy.rules import SHIPPED, Rule, Ruling
-from runtime.skills.reading import contents_in
+from runtime.skills.reading import contents_in, read_skill
+from runtime.store.approvals.undos import CUT_AFTER
+from runtime.store.skills.store import SkillLockStore
 from tests.contract.runtime.skills import accept, call, life, settings_in
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, UMA, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, LEASE, OTTO, UMA, Crash, FakeTool, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_skills import results
 from tests.unit.skills.making import NOTES, skill_in
@@ -205,6 +212,7 @@ async def test_a_kill_between_the_word_and_the_result_leaves_one_skill(
     assert texts(folder) == {"SKILL.md": TEA}
     assert await standing(parts) is Standing.ACCEPTED
     assert len(await stage.audit("skill written")) == 1
+    assert "[Undo]" not in "\n".join(await stage.screen())  # what was there before is not known any more
 
 
 async def test_after_outside_text_the_card_says_so(stage: Stage, tmp_path: Path) -> None:
@@ -248,3 +256,145 @@ async def test_without_an_owners_word_a_written_skill_waits_for_one(stage: Stage
     told = await tool.call({"name": "tea", "why": "x", "text": TEA}, context)
     assert "waits for an owner" in told
     assert await standing(parts) is Standing.NEW
+
+
+# ------------------------------------------------------------------------------------------------------------- undo
+
+
+async def written(stage: Stage, process: Process, who: Identity = ADA) -> Approval:
+    """A proposal was approved by an owner, and is written."""
+    question = await asked(stage, process, who)
+    await process.click(question.id)
+    await process.rest()
+    return question
+
+
+async def undo(process: Process, question: Approval, who: Identity = ADA) -> str:
+    """A press on Undo, and all that follows; what the presser alone is told."""
+    verdict = await process.click(question.id, Choice.UNDO, who=who)
+    await process.undoer.look()
+    await process.rest()
+    return verdict.notice or ""
+
+
+async def changing(stage: Stage, folder: Path) -> tuple[Process, SkillParts]:
+    """A process whose agent proposes a change of a skill that is there and accepted."""
+    skill_in(folder / "skills", files={"scripts/a.sh": "echo a\n"})
+    process, parts, _ = await house(stage, folder)
+    await accept(parts, stage, "notes")
+    skill = (await parts.ready.look())["", "notes"].found.skill
+    assert skill
+    changed: dict[str, Any] = {"text": f"{NOTES}More.\n", "files": {"b.md": "b"}, "removed": ["scripts/a.sh"]}
+    process.ask(Planned(proposal(1, "notes", **changed, base=skill.digest[:12]), end="Done."))
+    return process, parts
+
+
+async def test_a_new_skill_that_is_taken_back_is_gone_and_nobody_accepted_it(any_stage: Stage, tmp_path: Path) -> None:
+    stage, folder = any_stage, tmp_path / "s"
+    process, parts, _ = await house(stage, folder, proposal())
+    async with process.running():
+        question = await written(stage, process)
+        assert "[Undo]" in "\n".join(await stage.screen())
+        assert [await undo(process, question) for _ in range(2)] == ["", "Ada has already pressed Undo."]
+        card = "\n".join(await stage.screen())
+    assert " · undone by Ada\n\n" in card
+    assert "[Undo]" not in card
+    assert list((folder / "skills").iterdir()) == []
+    assert await stage.store.skills.skill_locks() == {}
+    assert [who for who, _, _ in await stage.audit("undo done")] == ["Ada"]
+    assert await stage.audit("skill removed") == [("Ada", "tea", "")]
+    assert await standing(parts) is None
+
+
+async def test_a_change_that_is_taken_back_leaves_the_form_before_accepted(any_stage: Stage, tmp_path: Path) -> None:
+    stage, folder = any_stage, tmp_path / "s"
+    process, parts = await changing(stage, folder)
+    before = texts(folder, "notes")
+    async with process.running():
+        question = await written(stage, process)
+        assert texts(folder, "notes") == {"SKILL.md": f"{NOTES}More.\n", "b.md": "b"}
+        await undo(process, question)
+    assert texts(folder, "notes") == before
+    assert await standing(parts, "notes") is Standing.ACCEPTED
+    assert [who for who, _, _ in await stage.audit("skill changed")] == ["Ada", "Ada"]
+
+
+async def test_a_copy_of_a_shipped_skill_that_is_taken_back_leaves_the_shipped_one(
+    stage: Stage, tmp_path: Path
+) -> None:
+    folder, shipped = tmp_path / "s", read_skill(SHIPPED_SKILLS / "csv-report", Source.SHIPPED)
+    assert shipped.skill
+    change = proposal(1, "csv-report", f"{shipped.text}More.\n", base=shipped.skill.digest[:12])
+    process, _, _ = await house(stage, folder, change)
+    async with process.running():
+        question = await written(stage, process)
+        assert texts(folder, "csv-report")["SKILL.md"] == f"{shipped.text}More.\n"
+        await undo(process, question)
+    assert list((folder / "skills").iterdir()) == []
+    assert await stage.store.skills.skill_locks() == {}
+
+
+async def test_a_skill_that_changed_since_is_not_taken_back(stage: Stage, tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    process, _, _ = await house(stage, folder, proposal())
+    async with process.running():
+        question = await written(stage, process)
+        (folder / "skills" / "tea" / "mine.md").write_text("my own words")
+        await undo(process, question)
+        card = "\n".join(await stage.screen())
+    assert " · Ada tried to undo it: The skill tea has changed since, so I left it alone." in card
+    assert texts(folder) == {"SKILL.md": TEA, "mine.md": "my own words"}
+    assert "tea" in await stage.store.skills.skill_locks()
+
+
+async def test_owners_alone_take_a_skill_back(stage: Stage, tmp_path: Path) -> None:
+    process, parts, _ = await house(stage, tmp_path / "s", proposal())
+    async with process.running():
+        question = await written(stage, process, UMA)
+        assert [await undo(process, question, who) for who in (UMA, OTTO)] == ["Only an owner can undo this."] * 2
+        assert await standing(parts) is Standing.ACCEPTED
+        assert await undo(process, question) == ""
+    assert await standing(parts) is None
+
+
+@pytest.mark.parametrize("point", ["undo-begun", "undo-done"])
+async def test_a_kill_in_an_undo_leaves_the_skill_as_it_was_or_taken_back(
+    point: str, stage: Stage, tmp_path: Path
+) -> None:
+    folder = tmp_path / "s"
+    process, _ = await changing(stage, folder)
+    before = texts(folder, "notes")
+    async with process.running():
+        question = await written(stage, process)
+    after = texts(folder, "notes")
+    dying, _, _ = await house(stage, folder, probe=crash_at(point))
+    with pytest.raises(Crash):
+        await undo(dying, question)
+    stage.clock.advance(LEASE + CUT_AFTER)
+    living, parts, _ = await house(stage, folder)
+    async with living.running():
+        await living.undoer.look()
+        await living.rest()
+    assert "I was cut off. Please check whether it worked." in "\n".join(await stage.screen())
+    assert texts(folder, "notes") == (after if point == "undo-begun" else before)
+    assert await standing(parts, "notes") is Standing.ACCEPTED
+
+
+async def test_a_store_that_is_away_leaves_what_was_taken_back_to_an_owner(stage: Stage, tmp_path: Path) -> None:
+    folder, shut = tmp_path / "s", "the database is away"
+
+    class Away(SkillLockStore):
+        async def take_back_proposed(self, *_: Any) -> str:
+            raise StoreError(shut)
+
+    process, parts = await changing(stage, folder)
+    away = replace(parts, store=Away(stage.store.driver, new_id))
+    (tool,) = proposing_of(lambda: settings_in(folder), away, str)
+    tools: Any = process.tools
+    tools[tool.spec.name] = tool
+    async with process.running():
+        question = await written(stage, process)
+        await undo(process, question)
+        card = "\n".join(await stage.screen())
+    assert "The files of the skill notes are as they were before, and an owner has to decide about it" in card
+    assert await standing(parts, "notes") is Standing.CHANGED

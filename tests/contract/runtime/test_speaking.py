@@ -122,6 +122,13 @@ async def test_a_vendor_that_is_silent_or_refuses_is_told_in_words_and_asked_onc
     assert len(server.spoken) == 5
 
 
+async def test_a_voice_whose_price_nobody_knows_is_not_asked_where_one_is_needed(tmp_path: Path) -> None:
+    """The list has a price by tokens for it, by which no characters can be counted."""
+    voice = LiteVoice(settings("openai/gpt-4o-mini-tts", "http://127.0.0.1:1", 20), Unit("speech", None, True), "mp3")
+    with pytest.raises(ModelFailed, match=r"Set speech\.price to US dollars for a million characters"):
+        await voice.speak("Hello", "alloy")
+
+
 async def test_texts_and_voices_that_are_none_reach_no_vendor(tmp_path: Path) -> None:
     media = Media(voice=voiced("http://127.0.0.1:1"), spending=Purse(is_spent=True))
     for text in ("", " \n ", "** **", "---", "``` ```", "<b></b>", "🙂", "\ud800"):

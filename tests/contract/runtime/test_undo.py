@@ -39,6 +39,7 @@ from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     OTTO,
+    PATIENCE,
     STRANGER,
     UMA,
     VERA,
@@ -323,7 +324,7 @@ async def test_a_press_is_heard_at_once(stage: Stage) -> None:
     switch = Switch()
     process = await stage.process(Planned(LAMP, end="on"), [switch.tool()])
     question = await approved(process)
-    async with process.beside(process.undoer.run()), asyncio.timeout(3):
+    async with process.beside(process.undoer.run()), asyncio.timeout(PATIENCE):
         await process.click(question, Choice.UNDO, room=GENERAL)
         while not await stage.audit("undo done"):  # noqa: ASYNC110 - no event tells of a row
             await asyncio.sleep(0.01)

@@ -141,12 +141,12 @@ async def test_another_node_knows_it_once_it_is_told_and_tells_of_its_own_models
         await here.failed(failed(stage, Cause.AUTH, model="of another key", mark="the old key"))
         await here.failed(failed(stage, Cause.AUTH))
         second.notify("cooldowns")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while there.of("sonnet") is None or not told:  # noqa: ASYNC110 - a node tells nobody what it knows
                 await asyncio.sleep(0.01)
         await here.well("sonnet")
         second.notify("cooldowns")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while there.of("sonnet") is not None:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
     finally:

@@ -116,8 +116,8 @@ async def test_an_answer_is_on_screen_with_its_last_part(counted: Stage, meters:
 
 
 async def test_an_answer_shown_with_its_own_commit_is_counted(counted: Stage, meters: Meters) -> None:
-    duty, claim = await counted.duty(ROLE), await counted.begin("hello")
-    rendered = Rendered(duty, (Wire("done"),), (Receipt("m1"),))
+    claim = await counted.begin("hello")
+    rendered = Rendered(None, (Wire("done"),), (Receipt("m1"),))
     final = replace(counted.final(claim), rendered=rendered)
     released = await counted.store.runs.finish(
         claim.lane, claim.run_id, claim.next_step, reply("done"), RunState.DONE, "done", [final]

@@ -35,8 +35,9 @@ async def finish(stage: Stage, claim: Claim, final: NewDelivery) -> Released:
     return done
 
 
-async def handed(stage: Stage, claim: Claim, duty: Duty, *, stored: bool = False) -> NewDelivery:
-    return replace(stage.final(claim), rendered=Rendered(duty, LINES, SLIPS if stored else ()))
+async def handed(stage: Stage, claim: Claim, duty: Duty | None) -> NewDelivery:
+    """By a courier that sends under `duty`, or without one for a channel whose screen is our store."""
+    return replace(stage.final(claim), rendered=Rendered(duty, LINES, () if duty else SLIPS))
 
 
 async def parts(stage: Stage) -> list[tuple[object, ...]]:
@@ -111,10 +112,10 @@ async def test_lanes_of_tells_what_the_node_owns(stage: Stage) -> None:
 
 
 async def test_a_reply_whose_screen_is_our_store_is_shown_by_the_commit_that_ends_its_run(stage: Stage) -> None:
-    claim, duty = await begun(stage), await stage.duty()
-    final = await handed(stage, claim, duty, stored=True)
+    claim, node = await begun(stage), stage.lease.node
+    final = await handed(stage, claim, None)
     assert (await finish(stage, claim, final)).begun == {final.id}
-    assert await parts(stage) == [("shown", 0, "m1", duty.node), ("shown", 0, "m2", duty.node)]
+    assert await parts(stage) == [("shown", 0, "m1", node), ("shown", 0, "m2", node)]
     assert await stage.rows("SELECT state FROM deliveries WHERE settled_at IS NOT NULL") == [("shown",)]
     assert await stage.column("SELECT count(*) FROM signals WHERE answered_at IS NULL") == [0]
     assert [subject for _, subject, _ in await stage.audit("shown")] == [final.id]
@@ -138,7 +139,7 @@ async def test_a_reply_to_be_sent_has_its_first_marker_with_the_commit_that_ends
 async def test_what_waits_at_its_address_goes_first(stored: bool, stage: Stage) -> None:
     claim, duty = await begun(stage), await stage.duty()
     await stage.enqueue(kind=Kind.APPROVAL)
-    final = await handed(stage, claim, duty, stored=stored)
+    final = await handed(stage, claim, None if stored else duty)
     assert (await finish(stage, claim, final)).begun == frozenset()
     assert await parts(stage) == []
     assert [open_.delivery.kind for open_ in await stage.waiting()] == [Kind.APPROVAL, Kind.FINAL]

@@ -73,6 +73,17 @@ async def test_all_that_wait_share_the_next_run(stage: Stage, busy: Busy) -> Non
     assert await stage.store.runs.turns(claim.lane.session) == [UserTurn(t, "Ada") for t in ("one", "two", "three")]
 
 
+async def test_a_message_that_came_late_is_heard_where_it_was_said(stage: Stage) -> None:
+    """The connection on which Slack told it first was dead: it comes again, after one that was said later."""
+    first = await stage.begin("one")
+    for text, at in (("three", "1700000003.000000"), ("two", "1700000002.000000"), ("four", "1700000004.000000")):
+        await stage.take_in(replace(stage.signal(Said(text)), message_id=at))
+    joined = await stage.store.runs.steer(first.lane, first.run_id)
+    assert joined is not None
+    heard = [UserTurn(text, "Ada") for text in ("one", "two", "three", "four")]
+    assert await stage.store.runs.turns(first.lane.session) == heard
+
+
 async def test_with_followup_each_message_gets_a_run_of_its_own(stage: Stage) -> None:
     for text in ("one", "two"):
         await stage.say(text)

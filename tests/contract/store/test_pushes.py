@@ -181,7 +181,7 @@ async def test_places_of_one_program_that_hang_leave_turns_for_those_of_others(p
         await place.keep(first, f"hangs {n}", "hang")
     await place.stage.store.programs.make_token(ProgramToken(name="other", role=Role.USER, made_by="Ada"), "sbx_y")
     await place.keep(second, program="api:other")
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         serving = group.create_task(place.pusher().rest())
         await place.heard.wait()
         await place.full.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -32,12 +32,19 @@ from runtime.delivery.streaming import shortened
 from runtime.delivery.typing import LINGERS, TYPING_MAX_RUNS, Life, Typing
 from runtime.errors import Retryable, Uncertain
 from runtime.store.protocol import Claim, Lane
+from tests.fakes.jumping import JumpingLoop
 
 ROOM = Address("fake", "main", "r1")
 MS = timedelta(milliseconds=1)
 QUICK = RetryPolicy(typing_after=10 * MS, preview_after=20 * MS, preview_every=20 * MS, glance=30 * MS)
 SHORT, LONG = 25 * MS, 2 * LINGERS
 BEGUN = Working("shell", "{}")
+
+
+@pytest.fixture
+def _asyncio_loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Where pytest-asyncio has the loop of a test from: all of this waits by its clock, which is never late here."""
+    return JumpingLoop
 
 
 def claim(run: str = "run") -> Claim:
@@ -334,7 +341,8 @@ async def test_what_will_take_long_is_seen_at_once_and_by_one_task() -> None:
 
 
 async def test_a_long_wait_is_told_once_for_nothing_unless_the_platform_said_to_wait() -> None:
-    rates = Rates(lambda address: [Bucket("r", 2, timedelta(hours=1))])
+    loop = asyncio.get_running_loop()
+    rates = Rates(lambda address: [Bucket("r", 2, timedelta(hours=1))], lambda: timedelta(seconds=loop.time()))
     rates.shut(ROOM.room, timedelta(milliseconds=80))
     async with watching(channel := Channel(), rates=rates) as seen:
         await seen.hear(Thinking(long=True), wait=0.04)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import PersonId, Role
-from runtime.domain.joining import NOBODY, Rights, joining
+from runtime.domain.joining import NOBODY, Rights, as_said, joining
 
 STANDINGS = st.builds(
     Rights,
@@ -47,3 +47,19 @@ def test_people_alone_need_no_more_runs_than_there_are_roles() -> None:
     while waiting:
         waiting, runs = waiting[len(joining(waiting, same, waiting[0])) :], runs + 1
     assert runs == len(Role)
+
+
+TIMES = st.integers(0, 99).map(lambda number: f"17000000{number:02}.000003")
+IDS = st.one_of(TIMES, st.sampled_from(["", "41", "1700000000.3", "$event:matrix", "-1002/17"]))
+
+
+@given(st.lists(IDS))
+def test_what_waits_is_heard_as_it_was_said_where_ids_tell_a_time_and_else_as_it_came(ids: list[str]) -> None:
+    heard = as_said(ids, str)
+    is_timed = [one.startswith("17000000") and len(one) == 17 for one in ids]
+    assert [one for one, timed in zip(heard, is_timed, strict=True) if timed] == sorted(
+        one for one, timed in zip(ids, is_timed, strict=True) if timed
+    )
+    assert [one for one, timed in zip(heard, is_timed, strict=True) if not timed] == [
+        one for one, timed in zip(ids, is_timed, strict=True) if not timed
+    ]

@@ -61,7 +61,7 @@ def test_blanks_are_no_part_and_two_megabytes_are_cut_in_time() -> None:
 
 
 def test_a_line_of_blanks_takes_no_time_whoever_wrote_the_page() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert title_of("# a" + " " * 4_990 + "x", "notes.md") == "notes.md"
     assert list(chunks("\n".join(["# a" + " " * 190 + "x"] * 1_000)))
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import runtime.skills.installing as installing
-from runtime.skills.installing import MovedOn, install, mend
+from runtime.skills.installing import MovedOn, install, mend, uninstall
 from runtime.skills.reading import contents_in
 from tests.unit.skills.making import NOTES, skill_in
 
@@ -63,3 +63,16 @@ def test_what_a_kill_left_is_mended(goal: Path) -> None:
     install(FORM, goal)
     assert contents_in(goal) == FORM
     assert [one.name for one in goal.parent.iterdir()] == ["notes"]
+
+
+def test_a_folder_goes_whole_unless_somebody_wrote_into_it(goal: Path) -> None:
+    install(FORM, goal)
+    answers = iter([False, True, False])  # looked at where it is, and again out of the way
+    for _ in range(2):
+        with pytest.raises(MovedOn):
+            uninstall(goal, lambda folder: next(answers))
+        assert contents_in(goal) == FORM
+    uninstall(goal, lambda folder: folder is not None and contents_in(folder) == FORM)
+    assert list(goal.parent.iterdir()) == []
+    with pytest.raises(MovedOn):
+        uninstall(goal, lambda folder: folder is not None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -21,6 +23,7 @@ from runtime.store.sql.envelopes import MOST_WAITING, NOTICE_MAX_BYTES, opened
 from runtime.store.sql.notices import Notices
 from runtime.store.sql.telling import NOTIFY_CHANNEL, connected, tell, trouble
 from tests.fakes.postgres import Postgres
+from tests.lab.proxy import proxy
 
 NOWHERE = "postgresql://somebody:sesame@127.0.0.1:1/nothing"
 
@@ -320,6 +323,27 @@ async def test_what_is_told_while_leaving_still_goes_out(url: str) -> None:
         one.notices.tell("lanes")
         await one.notices.flush(timedelta(seconds=10))
         await two.until(lambda: two.topics == ["lanes"])
+
+
+async def test_a_way_that_was_forgotten_is_found_out_and_keeps_nobody_from_leaving(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = urlsplit(url)
+    async with proxy(to.hostname or "", to.port or 0) as way:
+        one, two = house(url.replace(f":{to.port}/", f":{way.port}/")), house(url)
+        async with living(one, two):
+            one.notifier.notify("first")
+            await two.until(lambda: "first" in two.topics)
+            way.lose()
+            monkeypatch.setattr(telling, "TELL_WITHIN", timedelta(seconds=0.1))
+            one.notifier.notify("second")  # on a connection that is open, deaf and dumb
+            await two.until(lambda: "second" in two.topics)
+            monkeypatch.setattr(telling, "TELL_WITHIN", timedelta(minutes=5))
+            way.lose()
+            one.notifier.notify("third")
+            await asyncio.sleep(0.1)
+            began = time.monotonic()
+        assert time.monotonic() - began < 5
 
 
 async def test_telling_writes_no_rows_and_keeps_the_session_as_it_is(url: str) -> None:

@@ -255,6 +255,36 @@ async def test_a_process_that_stood_still_in_a_transaction_kept_nothing_from_the
     await store.close()
 
 
+async def test_rows_that_another_node_keeps_are_no_trouble_of_the_store(postgres: Postgres) -> None:
+    """A node whose way drips keeps its transactions open for seconds: who waits for their rows is told, and is well."""
+    url = postgres.create_database()
+    store, other = await open_store(url, within=timedelta(seconds=0.5)), await asyncpg.connect(url)
+    async with other.transaction():
+        await other.execute("INSERT INTO roles (name, fence) VALUES ('a', 1)")
+        with pytest.raises(StoreError) as refused:
+            await store.driver.write(_take_role)
+    assert (refused.value.trouble, store.driver.trouble) == (Trouble.LOCKED, None)
+    await store.check()
+    await other.close()
+    await store.close()
+
+
+async def test_a_purge_waits_for_others_and_leaves_no_connection_without_bounds(postgres: Postgres) -> None:
+    store = await open_store(postgres.create_database())
+    await store.driver.purge()
+
+    def bound() -> Op[str]:
+        rows = yield text("SHOW lock_timeout"), {}
+        return str(rows[0][0])
+
+    assert await store.driver.write(bound) == "8s"
+    await store.close()
+
+
+def _take_role() -> Op[None]:
+    yield text("INSERT INTO roles (name, fence) VALUES ('a', 2)"), {}
+
+
 def _slow_write() -> Op[None]:
     yield text("SELECT pg_sleep(0.05)"), {}
 

@@ -27,6 +27,7 @@ from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
 from tests.fakes import new_sqlite
+from tests.fakes.ending import Ending
 from tests.unit.store.watching import Watching
 
 ROOT = Path(__file__).parents[3]
@@ -241,9 +242,9 @@ def told(lines: Iterator[str] | str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (lines.splitlines() if isinstance(lines, str) else lines)]
 
 
-def start(path: Path, case: str) -> subprocess.Popen[str]:
+def start(path: Path, case: str) -> Ending:
     command = [sys.executable, "-m", "tests.unit.store.writer", str(path), case]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return Ending(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def stored(path: Path) -> set[str]:
@@ -374,7 +375,7 @@ async def test_a_lock_by_another_program_fails_all_that_wait_at_once(driver: Sql
     driver._writer._connection.execute("PRAGMA busy_timeout = 200")
     with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        async with asyncio.timeout(5):  # one after another they would wait 10 seconds
+        async with asyncio.timeout(8):  # one after another they would wait 10 seconds
             writes = (driver.write(run(ADD, name=f"{n}")) for n in range(50))
             outcomes = await asyncio.gather(*writes, return_exceptions=True)
     assert all(isinstance(o, StoreError) and "locked" in str(o) for o in outcomes)

@@ -13,6 +13,7 @@ import pytest
 
 from runtime.contract import ToolContext
 from runtime.errors import ToolFailed
+from tests.fakes.ending import ending
 from tools.files.files import read_file, write_file
 from tools.files.workspace import opened, own
 from tools.sandbox.bubblewrap import Bubblewrap, Bwrap, arguments, find, trouble
@@ -191,10 +192,8 @@ async def test_a_command_does_not_outlive_a_killed_program(bubblewrap: Bubblewra
         asyncio.run(Bubblewrap(ShellSettings()).run("sleep 612344", pathlib.Path(sys.argv[1]), limit=1000))
     """)
     root = Path(__file__).parents[3]
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(workspace), cwd=root)
-    await started("612344")
-    process.kill()
-    await process.wait()
+    async with ending(sys.executable, "-c", program, str(workspace), cwd=root):
+        await started("612344")
     await gone("612344")
 
 

@@ -306,10 +306,14 @@ async def test_several_work_side_by_side_and_no_more_than_may(tmp_path: Path) ->
 
 
 async def test_one_that_is_replaced_ends_after_its_turn(tmp_path: Path) -> None:
-    async with model(tmp_path, TURNS + "    time.sleep(0.3)\n    say(turn, 'end', text=str(os.getpid()))\n") as made:
-        async with asyncio.TaskGroup() as group:
+    code = TURNS + (
+        "    open('begun', 'w').close()\n    time.sleep(0.3)\n    say(turn, 'end', text=str(os.getpid()))\n"
+    )
+    async with model(tmp_path, code) as made:
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             asking = group.create_task(ask(made))
-            await asyncio.sleep(0.1)
+            while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.01)
             made.retire()
         with pytest.raises(ProcessLookupError):
             os.kill(int(asking.result().text), 0)

@@ -49,11 +49,11 @@ def test_patterns_of_others_are_not_matched() -> None:
     evil = "^(a+)+$"
     schema = {"properties": {"x": {"type": "string", "pattern": evil}, "pattern": {"type": "integer"}}}
     open_ended = {"patternProperties": {evil: {"type": "integer"}}, "additionalProperties": False}
-    begun = time.monotonic()
+    begun = time.process_time()
     assert schema_faults(schema, {"x": "a" * 60 + "!"}) == ""
     assert schema_faults(open_ended, {"a" * 60 + "!": 1}) == ""
     assert schema_faults(schema, {"pattern": "a"}) == "pattern: 'a' is not of type 'integer'.", "a name, and no pattern"
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_the_schemas_of_our_own_tools_can_be_read() -> None:
@@ -64,9 +64,9 @@ def test_the_schemas_of_our_own_tools_can_be_read() -> None:
 def test_references_that_double_at_each_level_hold_up_nobody() -> None:
     """A model or a server may write such a schema: with 40 levels it would be looked at for ever."""
     levels: dict[str, Json] = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
-    began = time.monotonic()
+    began = time.process_time()
     assert schema_faults({"$ref": "#/$defs/d0", "$defs": {**levels, "d40": {"type": "object"}}}, {"a": 1}) == ""
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_schema_that_is_too_deep_to_read_breaks_nothing() -> None:

@@ -23,6 +23,7 @@ from bot.testing.serve import serving
 from runtime.contract import Effect
 from runtime.errors import ToolFailed
 from tests.fakes import mcp_asking
+from tests.fakes.ending import ending
 from tests.fakes.mcp_raw import tool as described
 from tests.fakes.serve import ROOT
 from tests.wire.mcp.stage import RAW, SOON, alive, at_work, program, raw, started, terms_of, until
@@ -62,8 +63,8 @@ async def test_each_start_comes_later_than_the_one_before(tmp_path: Path) -> Non
     async with started(tmp_path, terms_of(tmp_path, way), waits) as desk:
         while len(starts) < 5:
             await until(lambda: (desk.folder / "pid").exists())
+            starts.append((desk.folder / "pid").stat().st_mtime)  # as it wrote it: we may look late
             (desk.folder / "pid").unlink()
-            starts.append(time.monotonic())
         assert desk.server.trouble == "it ended; its last words: no licence was found"
     gaps = [later - earlier for earlier, later in pairwise(starts)]
     assert gaps[3] >= 0.08  # the fifth start: 20, 40, 80, 80 ms
@@ -137,7 +138,7 @@ async def test_a_hanging_call_ends_at_once_with_its_server(tmp_path: Path) -> No
             await until(lambda: len(desk.calls("hang")) == 1)
             hanging.cancel()
     assert not alive(pid)  # though it wanted to stay
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 async def test_a_flood_of_notifications_reaches_nobody(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ async def test_a_server_that_reads_nothing_more_costs_a_call_its_time_and_no_mor
         with pytest.raises(ToolFailed, match=r"did not answer within 0\.2 s"):
             await desk.call("big", text="z" * 300_000)  # more than the pipe holds
         began = time.monotonic()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the end of its input is all that a server is told")
@@ -209,12 +210,10 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-    us = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.DEVNULL)
-    await until(lambda: (tmp_path / "at-work").exists())
-    pid = int((tmp_path / "desk" / "pid").read_text())
-    assert alive(pid)
-    us.kill()
-    await us.wait()
+    async with ending(sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.DEVNULL):
+        await until(lambda: (tmp_path / "at-work").exists())
+        pid = int((tmp_path / "desk" / "pid").read_text())
+        assert alive(pid)
     await until(lambda: not alive(pid))
 
 

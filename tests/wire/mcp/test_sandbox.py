@@ -6,7 +6,6 @@ import asyncio
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.ending import ending
 from tests.fakes.serve import ROOT
 from tests.unit.tools.processes import gone, running
 from tests.wire.mcp.stage import PACKAGED, RAW, AtWork, at_work, program, started, terms_of, until
@@ -355,10 +355,8 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-    us = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.DEVNULL)
-    await until(lambda: (place / "at-work").exists() and bool(list(running(mark))))
-    us.send_signal(signal.SIGKILL)
-    await us.wait()
+    async with ending(sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.DEVNULL):
+        await until(lambda: (place / "at-work").exists() and bool(list(running(mark))))
     await gone(mark)
 
 

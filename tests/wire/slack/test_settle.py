@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -59,10 +60,10 @@ async def test_one_look_settles_all_parts_of_a_conversation(on: Workspace) -> No
 
 async def test_a_history_that_lags_has_it_at_the_second_look(on: Workspace) -> None:
     async with on.life() as adapter:
-        await on.driver.switch(lag=0.3)
+        await on.driver.switch(lag=60)
         one, tried = await cut(on, adapter)
         assert await adapter.settle(one, tried) is SettleResult.ABSENT
-        await on.driver.switch(lag=0)
+        on.slack.board.clock = lambda: time.time() + 61
 
         async def there() -> bool:
             return isinstance(await adapter.settle(one, tried), Shown)

@@ -7,11 +7,10 @@ again although it is there, or taken for another, breaks a promise.
 from __future__ import annotations
 
 import asyncio
-import selectors
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -24,35 +23,13 @@ from adapters.telegram.settling.settle import Found, Settling
 from adapters.telegram.settling.stored_ids import StoredIds
 from runtime.contract import Address, Attempt, DeliveryId, Part, Seen, SettleResult, Shown
 from runtime.errors import Retryable, Uncertain
+from tests.fakes.jumping import JumpingLoop as Loop
 
 NOON: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FIRST, SECOND = 10.0, 25.0  # seconds from the marker to the first and the second look
 WIDTH: Final = 32  # rooms that the courier serves at once
 TOKEN: Final = 0.05  # seconds between two of its calls
 MODULES: Final = (send_queue, stored_ids, pacer, search, settle)
-
-
-class Loop(asyncio.SelectorEventLoop):
-    """Its clock jumps to the next appointment."""
-
-    def __init__(self) -> None:
-        self.at = 1_000.0
-        super().__init__(Jumping(self))
-
-    def time(self) -> float:
-        return self.at
-
-
-class Jumping(selectors.DefaultSelector):
-    def __init__(self, loop: Loop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def select(self, timeout: float | None = None) -> Any:
-        if timeout is None:
-            raise AssertionError("everybody waits for ever")
-        self._loop.at += max(timeout, 0.0)
-        return super().select(0)
 
 
 def play(scene: Callable[[Loop], Awaitable[None]]) -> None:

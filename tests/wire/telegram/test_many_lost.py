@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.telegram.settling.known_ids import RUNS_OF_A_GROUP
-from tests.wire.telegram.ocean import Loop, Lost, Ocean, play
+from tests.fakes.jumping import JumpingLoop
+from tests.wire.telegram.ocean import Lost, Ocean, play
 
 BOUND: Final = 45.0  # seconds from the last cut until all are shown
 MANY: Final = 50
 SUPERGROUP: Final = -1_000_000_002_000
+GROUP: Final = -501
 
 Applied = Callable[[int, Random], float | None]
 KINDS: Final[dict[str, Applied]] = {
@@ -44,7 +46,7 @@ KINDS: Final[dict[str, Applied]] = {
 def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, between: float) -> None:
     """With the waits of production, and none sent again that is there: the world fails on that."""
 
-    async def scene(loop: Loop) -> None:
+    async def scene(loop: JumpingLoop) -> None:
         chance = Random(7)
         lost = [Lost(1000 + n, sent=n * 0.05, applied=KINDS[kind](n, chance)) for n in range(MANY)]
         ocean = Ocean(loop, lost)
@@ -63,14 +65,15 @@ def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, betwe
     play(scene)
 
 
+@pytest.mark.parametrize("chat", [SUPERGROUP, GROUP], ids=["supergroup", "basic group"])
 @pytest.mark.parametrize("applied", [None, 0.0, 5.0], ids=["never", "at once", "late"])
-def test_one_in_a_supergroup_is_there_or_comes_again_within_thirty_five_seconds(applied: float | None) -> None:
+def test_one_in_a_group_is_there_or_comes_again_within_thirty_five_seconds(applied: float | None, chat: int) -> None:
     """Few ids may be tried there in a time, so the first look leaves most of them to the second."""
 
-    async def scene(loop: Loop) -> None:
-        (one,) = lost = [Lost(SUPERGROUP, applied=applied)]
+    async def scene(loop: JumpingLoop) -> None:
+        (one,) = lost = [Lost(chat, applied=applied)]
         ocean = Ocean(loop, lost)
-        ocean.hear(SUPERGROUP)
+        ocean.hear(chat)
         ocean.start()
         assert await ocean.all_shown() <= 35
         assert not one.unknown
@@ -81,7 +84,7 @@ def test_one_in_a_supergroup_is_there_or_comes_again_within_thirty_five_seconds(
 def test_a_look_ends_where_more_is_known_of_a_supergroup_than_is_kept() -> None:
     """What a probe finds out is forgotten at once there: the look must not try the same id for ever."""
 
-    async def scene(loop: Loop) -> None:
+    async def scene(loop: JumpingLoop) -> None:
         (one,) = lost = [Lost(SUPERGROUP, applied=None)]
         ocean = Ocean(loop, lost)
         ocean.hear(SUPERGROUP)
@@ -134,7 +137,7 @@ def test_in_any_course_of_events_none_is_repeated_or_taken_for_another(
 ) -> None:
     """Messages of both kinds of counters, people who write, ids that nobody tells of, kills, probes refused and cut."""
 
-    async def scene(loop: Loop) -> None:
+    async def scene(loop: JumpingLoop) -> None:
         lost = [Lost(kind + (n if kind > 0 else -n), sent, applied) for n, (kind, sent, applied) in enumerate(told)]
         ocean = Ocean(loop, lost, slow=slow, refuse=refuse)
         for chat in {11, *(one.chat for one in lost if one.chat < -1_000_000_000_000)}:

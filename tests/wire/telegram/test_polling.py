@@ -67,7 +67,7 @@ async def test_one_room_that_cannot_be_taken_in_does_not_hold_up_another(bench: 
 
 async def test_a_second_poller_is_told_with_the_fix_and_ends_by_itself(bench: Bench) -> None:
     async with bench.life(waits={"poll": 30.0, "refused": 0.2}) as adapter, aiohttp.ClientSession() as http:
-        await a_while()  # the long poll waits
+        await until(lambda: bench.fake.polls.is_asked, "long poll")
         other = f"{bench.rig.url}/bot{TOKEN}/getUpdates"
         async with http.post(other, json={"timeout": 0}) as response:
             assert response.status == 200
@@ -89,7 +89,7 @@ async def test_a_poll_of_another_process_of_ours_is_no_other_program(bench: Benc
 
     bench.stage.given = replace(bench.stage.given, siblings=ours)
     async with bench.life(waits={"poll": 30.0, "refused": 0.2}) as adapter, aiohttp.ClientSession() as http:
-        await a_while()  # the long poll waits
+        await until(lambda: bench.fake.polls.is_asked, "long poll")
         async with http.post(f"{bench.rig.url}/bot{TOKEN}/getUpdates", json={"timeout": 0}) as response:
             assert response.status == 200
         await until(lambda: adapter.standing().connection is Connection.RECONNECTING, "another poll")
@@ -249,7 +249,7 @@ async def test_two_albums_and_words_between_stay_apart_and_in_order(bench: Bench
 
 
 async def test_an_album_that_comes_in_two_polls_is_one_message(bench: Bench) -> None:
-    async with bench.life(waits={"album": 0.4}):
+    async with bench.life(waits={"album": 1.0}):
         await album(bench, 1)
         await asyncio.sleep(0.15)
         await bench.driver.say("", files=[picture(2)], album="a1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from typing import Any
 
 import pytest
@@ -87,9 +88,10 @@ async def test_in_a_busy_group_it_is_found_among_what_the_bot_does_not_see(bench
 
 async def test_a_late_one_is_found_by_the_second_look(bench: Bench) -> None:
     async with bench.life() as adapter:
-        attempt = await lost(bench, adapter, "cut late", seconds=0.4)
+        attempt = await lost(bench, adapter, "cut late", seconds=inf)
         assert await settled(bench, adapter, attempt) is SettleResult.ABSENT
-        await asyncio.sleep(0.6)
+        [late] = bench.fake.under_way
+        late()
         await bench.signal_of("meanwhile", chat=GROUP)
         assert isinstance(await settled(bench, adapter, attempt), Shown)
 

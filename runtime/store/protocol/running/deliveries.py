@@ -15,11 +15,11 @@ from runtime.store.protocol.leases import Duty
 class Rendered:
     """Parts that a courier hands along with a new delivery, so that the first attempt needs no commit of its own.
 
-    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing. `floor` is stored
-    with the marker of the first part.
+    `receipts`, one a part, where the channel's screen is our store: then the commit is the showing, which no other node can
+    repeat, and `duty` is None. Else it must still be held. `floor` is stored with the marker of the first part.
     """
 
-    duty: Duty
+    duty: Duty | None
     wires: tuple[Wire, ...]
     receipts: tuple[Receipt, ...] = ()
     floor: str = ""

@@ -41,7 +41,7 @@ async def test_a_signed_token_opens_the_api_as_its_person(tmp_path: Path) -> Non
         ({"aud": "signalbox-page"}, "This token is for another audience."),
         ({"iss": "https://evil.example"}, "This token is of another issuer."),
         ({"exp": 1}, "This token has ended."),
-        ({"nbf": time.time() + 900}, "This token isn't valid yet."),
+        ({"nbf": time.time() + 86_400}, "This token isn't valid yet."),
     ],
 )
 async def test_a_token_that_isnt_good_is_refused_with_its_reason(

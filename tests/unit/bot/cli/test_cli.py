@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from bot.cli.root import cli
 from bot.node.lock import control_of, holder
 from bot.node.login import command_line
 from tests.fakes import forked
+from tests.fakes.ending import Ending
 from tests.fakes.fresh import SERVING, AllFresh
 from tests.fakes.ports import free_port
 from tests.sample import sample
@@ -41,10 +42,10 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     return {**kept, **own, **variables}
 
 
-def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "bot", *arguments]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=folder, env=environment(folder, **variables), text=True, **pipes)  # type: ignore[call-overload,no-any-return]  # pipes are three ints
+def start(folder: Path, *arguments: str, **variables: str) -> Ending:
+    command, given = [sys.executable, "-m", "bot", *arguments], environment(folder, **variables)
+    pipe = subprocess.PIPE
+    return Ending(command, cwd=folder, env=given, text=True, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def signalbox(folder: Path, *arguments: str, said: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -133,14 +134,14 @@ def test_help_names_every_command() -> None:
 
 
 def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path: Path) -> None:
-    process = start(tmp_path, "run")
-    assert process.stdout is not None
-    told = [process.stdout.readline() for _ in range(4)]
-    assert re.search(r"within 15 minutes; it works once: http://127\.0\.0\.1:\d+/link/\S{20,}", told[1])
-    assert told[2].endswith(": signalbox people link owner\n")
-    assert "demo model" in told[3]
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=10)
+    with start(tmp_path, "run") as process:
+        assert process.stdout is not None
+        told = [process.stdout.readline() for _ in range(4)]
+        assert re.search(r"within 15 minutes; it works once: http://127\.0\.0\.1:\d+/link/\S{20,}", told[1])
+        assert told[2].endswith(": signalbox people link owner\n")
+        assert "demo model" in told[3]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
     assert process.returncode == 0
     assert holder(tmp_path / "var") is None
     with running(tmp_path) as again:
@@ -165,6 +166,7 @@ def test_the_first_start_prints_a_link_that_works_and_later_ones_do_not(tmp_path
         5,
     ),
 )
+@pytest.mark.timeout(180)  # seconds; about three where nothing else runs
 def test_each_family_of_commands_loads_by_itself_what_it_needs(
     house: Path, fresh: AllFresh, arguments: list[str]
 ) -> None:
@@ -270,12 +272,14 @@ def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(ho
 
 
 def test_ask_does_not_print_the_answer_to_what_was_asked_before(house: Path) -> None:
-    ended = signalbox(house, "ask", "run: sleep 3; echo earlier", "--room", "waiting2")
+    ended = signalbox(house, "ask", "run: until test -e go; do sleep 0.1; done; echo earlier", "--room", "waiting2")
     [approval_id] = re.findall(r"approvals approve (\w+)", ended.stderr)
     assert signalbox(house, "approvals", "approve", approval_id).returncode == 0
     hasty = signalbox(house, "ask", "the hasty one", "--room", "waiting2", "--timeout", "0.5")
     assert hasty.returncode == TIMED_OUT
     assert "still busy after 0.5 s. Nothing was asked." in hasty.stderr
+    for workspace in (house / "var" / "workspaces").iterdir():
+        (workspace / "go").touch()
     patient = signalbox(house, "ask", "the swallow", "--room", "waiting2")
     assert "swallow" in patient.stdout
     assert "earlier" not in patient.stdout
@@ -403,10 +407,19 @@ def test_settings_are_shown_without_their_secrets(tmp_path: Path) -> None:
     assert json.loads(signalbox(tmp_path, "config", "show", "--json").stdout)["web"]["port"] == 0
 
 
+def until_sealed(database: Path, number: int) -> None:
+    """Until the sealer has linked so many rows."""
+    deadline = time.monotonic() + 30
+    with closing(sqlite3.connect(database, timeout=10)) as opened:
+        while opened.execute("SELECT count(*) FROM audit WHERE number = ?", (number,)).fetchone() == (0,):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 def test_the_audit_is_verified_and_a_changed_row_is_named(tmp_path: Path) -> None:
     with running(tmp_path):
         assert signalbox(tmp_path, "ask", "hello").returncode == 0
-        time.sleep(1.5)  # the sealer links rows within a second
+        until_sealed(tmp_path / "var" / "signalbox.db", 2)
         assert signalbox(tmp_path, "audit", "verify").returncode == 0
     with sqlite3.connect(tmp_path / "var" / "signalbox.db") as database:
         database.execute("UPDATE audit SET detail = 'nothing to see' WHERE number = 2")
@@ -456,3 +469,16 @@ def test_a_guard_cannot_be_off_and_enforced_at_once() -> None:
     ended = CliRunner().invoke(cli, ["run", "--no-guardrails", "--enforce-guardrails"])
     assert ended.exit_code == WRONG_USE
     assert "--no-guardrails and --enforce-guardrails contradict each other" in ended.output
+
+
+def test_a_command_that_finds_no_process_says_where_it_looked_and_what_to_do(tmp_path: Path) -> None:
+    file, data = tmp_path / "signalbox.toml", tmp_path / "var"
+    file.write_text(f'data_dir = "{data}"\n')
+    ended = CliRunner().invoke(cli, ["chat", "--config", str(file)])
+    told = (
+        f"No Signalbox is running with data_dir {data}, which isn't there (settings: {file}). Start it: signalbox run."
+    )
+    assert str(ended.exception).startswith(told)
+    assert "--config FILE" in str(ended.exception)
+    data.write_text("")
+    assert "which is no folder" in str(CliRunner().invoke(cli, ["chat", "--config", str(file)]).exception)

@@ -38,3 +38,15 @@ async def test_a_budget_of_one_agent_is_told_with_its_name(tmp_path: Path) -> No
     agent = '[[agents]]\nname = "ops"\nprompt = "p"\nbudget_day = 5.0\ntokens_per_hour = 1000\n'
     [(what, _), _] = await told(tmp_path, OWN + agent)
     assert what == "agent_day of ops $5.00, agent_tokens_hour of ops 1,000 tokens; then work stops"
+
+
+async def test_a_voice_that_is_billed_by_tokens_needs_a_price_of_its_own(tmp_path: Path) -> None:
+    voice = '[speech]\nname = "openai/gpt-4o-mini-tts"\napi_key = "none"\n'
+    fix = "set speech.price to US dollars for a million characters, such as 15.0"
+    [_, (what, warned)] = await told(tmp_path, f"{voice}[budgets]\nday = 1.0\n")
+    assert what == "nobody knows what openai/gpt-4o-mini-tts costs for a character"
+    assert warned == f'{fix}, or budgets.unpriced = "refuse"'
+    [_, (_, refused)] = await told(tmp_path, f'{voice}[budgets]\nday = 1.0\nunpriced = "refuse"\n')
+    assert refused == fix
+    for priced in (f"{voice}price = 15.0\n", voice.replace("gpt-4o-mini-tts", "tts-1")):
+        assert len(await told(tmp_path, f"{priced}[budgets]\nday = 1.0\n")) == 1

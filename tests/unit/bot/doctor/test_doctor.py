@@ -83,6 +83,16 @@ async def test_an_empty_folder_is_healthy_and_stays_empty(patient: Patient) -> N
     assert sorted(path.name for path in patient.folder.iterdir()) == ["signalbox.toml"]
 
 
+async def test_a_folder_of_another_user_is_no_bug(patient: Patient) -> None:
+    async def closed(subject: Subject) -> Sequence[Finding]:
+        raise PermissionError(13, "Permission denied", "/srv/var/signalbox.db")
+
+    read, faults = load_usable(environ={}, folder=patient.folder)
+    [found] = [f async for f in examine(read, faults, checks={"store": closed})]
+    assert (found.id, found.what) == ("store.check", "/srv/var/signalbox.db is closed to this user")
+    assert "the account that runs Signalbox" in found.fix
+
+
 async def test_a_check_that_breaks_is_a_finding_and_the_rest_goes_on(patient: Patient) -> None:
     async def breaks(subject: Subject) -> Sequence[Finding]:
         raise RuntimeError("a bug")

@@ -11,13 +11,14 @@ import pytest
 
 from bot.node.lock import AlreadyRunning, Control, announced, control_of, holder, holding
 from runtime.errors import ConfigError, StoreError
+from tests.fakes.ending import Ending
 
 CONTROL = Control("http://127.0.0.1:1", "sesame", os.getpid())
 HOLD = "import sys, time; from pathlib import Path; from bot.node.lock import holding\nwith holding(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
 
 
 def test_a_second_process_is_refused_and_told_the_first_ones_pid(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as other:
+    with Ending([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         other.stdout.readline()
         assert holder(tmp_path) == other.pid

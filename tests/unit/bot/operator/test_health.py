@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import sys
+import time
 import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,7 +93,7 @@ async def test_lines_come_live_and_go_on_where_they_were_cut() -> None:
         ring.keep(line("nothing"))
         ring.keep(line("not now"))
         told = b""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while b"not now" not in told:
                 told += await answer.content.readany()
         assert b"first" not in told, "it doesn't fit"
@@ -112,14 +113,14 @@ class Chatty(LogRing):
 
 
 async def test_a_log_that_grows_by_each_look_is_looked_at_once_a_second() -> None:
-    ring = Chatty()
+    ring, began = Chatty(), time.monotonic()
     async with console(ring) as (browser, _), browser.get("/console/api/logs/stream") as answer:
         told = b""
         async with asyncio.timeout(30):
             while b"look 2" not in told:
                 told += await answer.content.readany()
         await asyncio.sleep(STREAM_LOOK_INTERVAL.total_seconds())
-        assert ring.looks <= 6
+        assert ring.looks <= 4 + (time.monotonic() - began) / STREAM_LOOK_INTERVAL.total_seconds()
 
 
 async def test_the_doctors_findings_stand_with_their_fix() -> None:

@@ -20,6 +20,7 @@ from bot.secrets.keys import VARIABLE, Keyring, Passphrase
 from bot.secrets.sealed import Entry, Lock, seal
 from bot.settings.settings import Settings, load, load_usable
 from runtime.errors import ConfigError
+from tests.fakes.ending import Ending
 
 ROOT = Path(__file__).parents[4]
 AT = datetime(2026, 8, 1, tzinfo=UTC)
@@ -138,7 +139,7 @@ while True:
 def test_a_kill_leaves_the_old_one_or_the_new_one(tmp_path: Path, pause: float) -> None:
     path = tmp_path / "s"
     command = [sys.executable, "-c", WRITER, str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
+    with Ending(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         writer.stdout.readline()
         while not path.exists():

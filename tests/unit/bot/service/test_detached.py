@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from bot.node.lock import holder, holding
+from bot.service import marks
 from bot.service.detached import ALREADY, DetachedService
 from bot.service.marks import mark_of, wait_for_end
 from bot.service.records import DETACHED, PROCESS, Installed, Started, keep_started, started_in
@@ -53,7 +54,8 @@ class House:
 def house(tmp_path: Path) -> Iterator[House]:
     made = House(tmp_path)
     yield made
-    for pid in filter(None, [*made.begun, holder(made.data)]):
+    started = started_in(made.data)
+    for pid in filter(None, [*made.begun, holder(made.data), started.mark.pid if started else None]):
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -106,6 +108,22 @@ def test_what_does_not_drain_in_time_is_ended_by_force(house: House) -> None:
     assert house.service("stubborn").stop(SOON)
     assert mark_of(state.pid or 0) is None
     assert holder(house.data) is None
+
+
+def test_one_that_still_gives_back_what_it_held_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a killed process has no memory any more, and for a moment still the lock of its data folder."""
+    monkeypatch.setattr(marks, "PROC", tmp_path)
+    (tmp_path / "4242").mkdir()
+    told, at_work = tmp_path / "4242" / "stat", ["S", *["0"] * 18, "77"]
+    (tmp_path / "4242" / "cmdline").write_bytes(b"signalbox\0run\0")
+    told.write_text(f"4242 (signalbox) {' '.join(at_work)}")
+    mark = mark_of(4242)
+    assert mark is not None
+    (tmp_path / "4242" / "cmdline").write_bytes(b"")
+    assert mark_of(4242) is None
+    assert not wait_for_end(mark, timedelta())
+    told.write_text(f"4242 (signalbox) {' '.join(['Z', *at_work[1:]])}")
+    assert wait_for_end(mark, timedelta())
 
 
 def test_a_stale_file_ends_no_process_that_has_its_number_by_now(house: House) -> None:
@@ -166,4 +184,4 @@ def test_one_that_takes_its_time_is_left_to_it(house: House) -> None:
     found: Any = started_in(house.data)
     assert house.service("silent").state().health == "starting"
     assert house.service("silent").stop(SOON)
-    assert wait_for_end(found.mark, SOON)
+    assert wait_for_end(found.mark, PATIENCE)

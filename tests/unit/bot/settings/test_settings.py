@@ -41,6 +41,11 @@ def faults(folder: Path, text: str, **variables: str) -> str:
     return str(caught.value)
 
 
+def test_a_default_that_follows_from_a_faulty_setting_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    told = f"data_dir: got a number 5 (from {tmp_path / 'signalbox.toml'}); expected a path in quotes."
+    assert faults(tmp_path, "data_dir = 5\n") == f"This setting is wrong:\n  {told}"
+
+
 # ----------------------------------------------------------------------------------------------------------- layers
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,6 +13,7 @@ from runtime.contract import CardContext, Effect, ToolContext
 from runtime.contract.rooms import Boundless
 from runtime.errors import ToolFailed, ToolRetry
 from tests.fakes import container_program
+from tests.fakes.ending import ending
 from tools.containers.boxes import Containers
 from tools.containers.engines import ContainerTerms, Engine, engine_of, environment, start_argv, unbounded
 from tools.containers.kept_names import KeptNames
@@ -116,11 +116,9 @@ async def test_what_a_killed_process_left_is_ended_at_the_next_start(tmp_path: P
         "asyncio.run(Containers(terms).run(sys.argv[1], 'sleep 60', Path(sys.argv[4]), limit=100, writes=100))"
     )
     given = (IMAGE, str(boxes.terms.kept), boxes.terms.program, str(context.workspace))
-    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", code, *given)
-    name = await until_one_works(tmp_path)
-    assert await boxes.sweep() == 0, "its process lives"
-    killed.send_signal(signal.SIGKILL)
-    await killed.wait()
+    async with ending(sys.executable, "-c", code, *given):
+        name = await until_one_works(tmp_path)
+        assert await boxes.sweep() == 0, "its process lives"
     assert left(tmp_path) == [name, name]
     assert await boxes.sweep() == 1
     assert left(tmp_path) == []
