@@ -32,7 +32,7 @@ LONG: Final = "60"
 @asynccontextmanager
 async def nodes(server: Postgres, folder: Path, think: str = "0") -> AsyncIterator[tuple[Program, Program]]:
     """Both at work. The first was there before, so it has every duty."""
-    shared = {"database_url": server.create_database(), "workspace_dir": str(folder / "workspaces")}
+    shared = {"database_url": server.newest_database(), "workspace_dir": str(folder / "workspaces")}
     given = [f"--set={name}={json.dumps(value)}" for name, value in shared.items()]
     one, two = (Program(folder / name / "var", "--think", think, *given) for name in ("one", "two"))
     for node in (one, two):
