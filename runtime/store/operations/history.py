@@ -84,6 +84,8 @@ ROOMS = (
     .limit(bindparam("n", type_=Integer))
 )
 MOST_ROOMS = 200
+BRIEF: Final = 40
+"""Entries of a page that are read in less time than it takes to have another thread do it."""
 FIRST_MESSAGES = 8
 FIRST_WORDS = (
     select(signals.c.id, func.substr(signals.c.text, 1, 1_000), signals.c.replaces)
@@ -504,10 +506,10 @@ class HistoryStore(Base):
         return await self._driver.read(lambda: own_rooms(channel, account, owner))
 
     async def room_owner(self, address: Address) -> Identity | None:
-        return await self._driver.read(lambda: room_owner(address))
+        return await self._driver.read(lambda: room_owner(address), is_brief=True)
 
     async def is_untouched(self, address: Address) -> bool:
-        return await self._driver.read(lambda: is_untouched(address))
+        return await self._driver.read(lambda: is_untouched(address), is_brief=True)
 
     async def view(
         self,
@@ -523,7 +525,7 @@ class HistoryStore(Base):
             return await self._driver.read(lambda: page_around(address, around, limit, now))
         if after is not None:
             return await self._driver.read(lambda: page_after(address, micros(after), limit, now))
-        return await self._driver.read(lambda: view(address, before, limit, now))
+        return await self._driver.read(lambda: view(address, before, limit, now), is_brief=limit <= BRIEF)
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
         return await self._driver.read(lambda: work_behind(address, entry_id))

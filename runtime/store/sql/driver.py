@@ -91,8 +91,8 @@ class Driver(Protocol):
         Errors: StoreError; then nothing of it is known to be written.
         """
 
-    async def read(self, make: MakeOp[T]) -> T:
-        """Run an operation that only reads, on one consistent snapshot."""
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
+        """Run an operation that only reads, on one consistent snapshot. One that `is_brief` asks for a few rows by indexes."""
 
     async def save(self, folder: Path) -> Path | None:
         """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
@@ -121,13 +121,12 @@ class Compiled:
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
         known = {**self.defaults, **given} if self.defaults else given
+        values = tuple(map(known.__getitem__, self.names))
         # Our own words, and ASCII without a NUL, are as any database takes them.
-        return tuple(
-            [
-                value if type(value) is not str or (value.isascii() and "\0" not in value) else storable(value)
-                for value in map(known.__getitem__, self.names)
-            ]
-        )
+        words = "".join([value for value in values if type(value) is str])
+        if words.isascii() and "\0" not in words:
+            return values
+        return tuple(storable(value) if type(value) is str else value for value in values)
 
 
 def storable(value: str) -> str:

@@ -345,7 +345,7 @@ class PostgresDriver:
             self._health.worked()
         return written
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
         try:
             return await self._guarded(lambda: self._looked_up(make))
         except StoreError as error:
