@@ -88,7 +88,7 @@ class Taped:
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         return await self._driver.write(lambda: self._followed(make(), writes=True), within=within)
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
         return await self._driver.read(lambda: self._followed(make(), writes=False))
 
     async def save(self, folder: Path) -> Path | None:

@@ -64,9 +64,9 @@ class Counted(Taped):
         with _an_operation():
             return await super().write(make, within=within)
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
         with _an_operation():
-            return await super().read(make)
+            return await super().read(make, is_brief=is_brief)
 
 
 @contextmanager

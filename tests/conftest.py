@@ -23,7 +23,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from runtime.text.words import ALL_ENGLISH, LANGUAGE, LANGUAGES
-from tests import once
+from tests import collecting, once
 from tests.fakes import forked
 from tests.fakes.forked import LOADED
 from tests.fakes.fresh import AllFresh
@@ -98,6 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
     elif config.getoption("dist", default="no") != "no":
         rewrite_asserts(config)
         forked.share()
+        collecting.share(config)
 
 
 class WithExamples:

@@ -20,10 +20,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Final
 
 from bot.testing.scripted import Answer
+from runtime.audit.sealer import Sealer
 from runtime.calendar import At, Planned
 from runtime.calendar import written as written_plan
 from runtime.contract import (
@@ -76,6 +77,8 @@ EACH_SECOND: Final = frozenset(
     part.__code__ for part in (DatabaseFiles._missing, DatabaseFiles._there, DatabaseFiles._tell)
 )
 """A second's look at the files, which is due in every round where the machine is slow."""
+SEALS: Final = frozenset(part.__code__ for part in vars(Sealer).values() if isinstance(part, FunctionType))
+"""Links rows of the audit beside a walk: where the machine is slow, in every round before the answer is shown."""
 
 
 class Steps:
@@ -88,7 +91,9 @@ class Steps:
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
         code = frame.f_code
-        if event != "call" or not self._until or code in EACH_SECOND:
+        if event != "call" or not self._until or code in EACH_SECOND or code in SEALS:
+            return
+        if frame.f_back is not None and frame.f_back.f_code in SEALS:
             return
         if code is Notebook.show.__code__ and self._until in frame.f_locals["part"].body:
             self._until = ""

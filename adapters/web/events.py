@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic
 from typing import Any, Final
@@ -45,6 +46,7 @@ from runtime.text.words import marked, say
 HEARTBEAT: Final = timedelta(seconds=15)
 FRAME: Final = timedelta(milliseconds=50)  # between two states of a text that is being spoken
 WRITE_LIMIT: Final = timedelta(seconds=30)  # a page that takes nothing for so long is gone
+UNHURRIED: Final = 16 * 1024  # bytes that a connection takes at once, of a page that took all before
 BACKLOG: Final = 100  # progress events a slow page may be behind; the oldest go first
 ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
@@ -95,13 +97,11 @@ class Feed:
 
     async def wait(self) -> None:
         """Until there is something to take, or a heartbeat is due."""
-        if self._woken.is_set():
-            return
-        try:
-            async with asyncio.timeout(HEARTBEAT.total_seconds()):
-                await self._woken.wait()
-        except TimeoutError:
-            return
+        await self._woken.wait()
+
+    def beat(self) -> None:
+        """A heartbeat is due."""
+        self._wake(urgent=False)
 
     async def rest(self) -> None:
         """A frame's time between two states of a text; what is more than a state of it cuts the rest short."""
@@ -130,7 +130,7 @@ class Feed:
         """All progress not sent yet."""
         taken = list(self._progress)
         self._progress.clear()
-        if not (self._changed or self._asked):
+        if not (self._changed or self._asked or self._doubted):
             self._woken.clear()
             self._urgent.clear()
         return taken
@@ -200,7 +200,8 @@ class Events:
             await asyncio.sleep(0)  # it listens before the room is read: no ring falls between
             await response.prepare(request)
             await response.write(RETRY)
-            await self._send(request, response, feed, address, window)
+            with beating(feed):
+                await self._send(request, response, feed, address, window)
             hearing.cancel()
 
     def _enter(self, who: Identity, way: asyncio.Transport | None, address: Address) -> Feed:
@@ -252,8 +253,7 @@ class Events:
             if not (progress or news) or monotonic() - checked >= HEARTBEAT.total_seconds():
                 await self._look_again(request, address)  # a new link shuts out the pages of the old one
                 checked = monotonic()
-            async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
-                await response.write(b"".join([*_frames(progress), *news]) or BEAT)
+            await _write(request.transport, response, b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):
                 await feed.rest()
 
@@ -267,6 +267,34 @@ class Events:
     async def _view(self, address: Address, window: Window) -> View:
         view = await self._history.view(address, limit=window.reach)
         return await self._history.view(address) if window.needs_more(view) else view
+
+
+@contextmanager
+def beating(feed: Feed) -> Iterator[None]:
+    """A heartbeat each `HEARTBEAT`, by one timer: one for each wait cost a message more than the wait itself."""
+    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+
+    def beat_later() -> None:
+        timers[:] = [loop.call_later(HEARTBEAT.total_seconds(), beat)]
+
+    def beat() -> None:
+        feed.beat()
+        beat_later()
+
+    beat_later()
+    try:
+        yield
+    finally:
+        timers[0].cancel()
+
+
+async def _write(way: asyncio.Transport | None, response: web.StreamResponse, data: bytes) -> None:
+    """Errors: TimeoutError for a page that takes nothing; where little is written and all before is taken, nobody waits."""
+    if way is not None and not way.get_write_buffer_size() and len(data) < UNHURRIED:
+        await response.write(data)
+        return
+    async with asyncio.timeout(WRITE_LIMIT.total_seconds()):
+        await response.write(data)
 
 
 def _frames(progress: Iterable[Progress]) -> list[bytes]:

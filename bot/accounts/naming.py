@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from runtime.contract import Address, NewId
 from runtime.domain.routing import AccountNames
@@ -44,6 +44,8 @@ class Called:
         return self.identity
 
 
+WRITTEN_MAX: Final = 512
+"""Addresses whose names are kept: one is written some ten times for a message."""
 Known = tuple[str, str, str]
 """Channel, identity, and the name in the settings: a row of the store."""
 
@@ -134,9 +136,16 @@ class LiveNames:
         self._earlier = naming(before)
         self._latest = self._earlier
         self._known: list[str] = []
+        self._written: tuple[AccountNames, dict[Address, str]] = self._latest, {}
 
     def __call__(self, address: Address) -> str:
-        return self.now()(address)
+        names = self.now()
+        of, written = self._written
+        if of is not names or len(written) >= WRITTEN_MAX:
+            _, written = self._written = names, {}
+        if address not in written:
+            written[address] = names(address)
+        return written[address]
 
     def now(self) -> AccountNames:
         """The names that hold now: the same value until an account learns its identity."""

@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from bot.console.html import Html, join, tag
+from bot.console.html import Html, join, tag, with_code
 from bot.operator.views import View
 from runtime.text.words import ENGLISH, LANGUAGE_NAMES, language, marked, say
 
@@ -256,7 +256,8 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
 
 
 def nothing(words: str) -> Html:
-    return tag("p", words, class_="nothing")
+    """Why a list is empty; what one types is in backticks."""
+    return tag("p", *with_code(words), class_="nothing")
 
 
 def tabs(label: str, path: str, states: Iterable[str], chosen: str) -> Html:

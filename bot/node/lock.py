@@ -30,7 +30,8 @@ class AlreadyRunning(ConfigError):
     def __init__(self, data_dir: Path, pid: int | None) -> None:
         who = f"process {pid}" if pid else "another process"
         super().__init__(
-            f"data_dir: {data_dir} is in use by {who}. Stop that one, or set another data_dir for this one."
+            f"data_dir: {data_dir} is in use by {who}. If it's just starting or ending, wait a moment. Else stop it, or set "
+            "another data_dir for this one."
         )
         self.pid = pid
 

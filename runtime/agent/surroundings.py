@@ -28,6 +28,7 @@ from runtime.context.prompt import dashboard
 from runtime.context.prompt.here import Here
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Address, Effect, Now, Person, ToolSpec, Turn
+from runtime.domain.agents.manifest import Manifest
 from runtime.policy.rules import Ask, Policy
 from runtime.store.protocol import NO_BOARD, Around, Board, Claim, Conversed, Runs
 
@@ -46,8 +47,9 @@ STANDING_MAX: Final = 500
 class Standing:
     """Facts that are the same in a conversation from message to message, for one who asks there."""
 
-    policy: Policy
+    made_by: tuple[Manifest, Policy]
     specs: tuple[ToolSpec, ...]
+    most_used: tuple[str, ...]
     until: datetime
     prompt: Prompted
     offer: Offered
@@ -128,29 +130,36 @@ class Surroundings:
     async def _here(self, agent: Agent, asker: _Asker) -> Standing:
         """Facts that stand for `asker`, looked at anew where they may have changed."""
         now, policy, specs = self._now(), self._policy(), tuple(specs_of(agent))
-        key = (agent.name, agent.manifest, replace(asker, around=replace(asker.around, parked=0)))
+        around = asker.around
+        key = (agent.name, replace(asker, around=replace(around, parked=0)) if around.parked else asker)
         here = self._standing.get(key)
-        if here is None or here.policy is not policy or here.specs != specs or now >= here.until:
-            self._standing[key] = here = await self._looked(agent, specs, asker, policy, now)
+        made_by = agent.manifest, policy
+        if here is None or (here.made_by, here.specs) != (made_by, specs) or now >= here.until:
+            if len(self._standing) >= STANDING_MAX:
+                self._standing.clear()
+            self._standing[key] = here = self._newest[agent.name] = await self._looked(agent, specs, asker, policy, now)
         return here
 
     async def _looked(
         self, agent: Agent, specs: tuple[ToolSpec, ...], asker: _Asker, policy: Policy, now: datetime
     ) -> Standing:
-        if len(self._standing) >= STANDING_MAX:
-            self._standing.clear()
+        """Facts as they are now; those of the last conversation where they are the same, as in most new ones."""
         prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
-        writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
-        offer = self._offer(agent, asker, specs, tuple(await self._most_used(specs)))
+        denied, most_used = self._denied(agent, asker), tuple(await self._most_used(specs))
+        newest = self._newest.get(agent.name)
+        if newest and denied is nothing_denied and now < newest.until:
+            known = newest.made_by, newest.specs, newest.most_used, newest.prompt, newest.offer.denied
+            if known == ((agent.manifest, policy), specs, most_used, prompt, {}):
+                return newest
+        offer = self._offer(agent, denied, specs, most_used)
         kept = kept_back(offer.denied)
         prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
-        here = Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
-        here = self._newest[agent.name] = shared(self._newest.get(agent.name, here), here)
-        return here
+        here = Standing((agent.manifest, policy), specs, most_used, now + STANDING_FOR, prompt, offer, writing(specs))
+        return shared(newest, here) if newest else here
 
-    def _offer(self, agent: Agent, asker: _Asker, specs: tuple[ToolSpec, ...], most_used: tuple[str, ...]) -> Offered:
+    def _offer(self, agent: Agent, denied: Denied, specs: tuple[ToolSpec, ...], most_used: tuple[str, ...]) -> Offered:
         """Tools of a conversation; where nothing is denied they are those of the last one where nothing was."""
-        denied, given = self._denied(agent, asker), (specs, most_used)
+        given = specs, most_used
         if denied is not nothing_denied:
             return offered(specs, denied, most_used)
         if agent.name not in self._undenied or self._undenied[agent.name][0] != given:
@@ -188,6 +197,11 @@ def shared(other: Standing, here: Standing) -> Standing:
     if (other.specs, other.offer, other.writes) != (here.specs, here.offer, here.writes):
         return here
     return replace(here, specs=other.specs, offer=other.offer, writes=other.writes)
+
+
+def writing(specs: Sequence[ToolSpec]) -> frozenset[str]:
+    """Names of the tools that change something, or ask."""
+    return frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
 
 
 def with_skills(facts: RunFacts, given: Given) -> RunFacts:

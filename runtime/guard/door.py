@@ -59,6 +59,7 @@ class Door:
         self._named = named
         self._told = told
         self._known: OrderedDict[int, None] = OrderedDict()
+        self._clean: tuple[object, ...] = ()
 
     def room(self, address: Address | None) -> str:
         """The room as the settings write it."""
@@ -76,7 +77,13 @@ class Door:
             self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
-        return self.check(text, gate, room).text
+        """`text` as it may go on. One that was clean just now is, until somebody knows of another secret."""
+        way = gate, room, self.guard, self.guard.held
+        if self._clean and self._clean[0] is text and self._clean[1:] == way:
+            return Clean(text)
+        found = self.check(text, gate, room).text
+        self._clean = (text, *way) if found is text else ()
+        return found
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
         """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import httpx
 
+from runtime.models.lean.sent import receiving
 from runtime.models.media.bounded import BOUND_OF_ANSWERS, TooLarge
 
 END: Final = re.compile(rb"\r\n|\n|\r")
@@ -121,12 +122,14 @@ async def streamed(response: httpx.Response) -> None:
 
 
 def bounding(create: Callable[..., Any]) -> Callable[..., Any]:
-    """`create`, whose transports hold answers to their bound: in place of what makes those of LiteLLM and OpenAI's client."""
+    """`create`, whose transports hold answers to their bound, and take those that came in already: in place of what makes those of LiteLLM and OpenAI's client."""
 
     def created(*arguments: Any, **named: Any) -> Any:
         transport = create(*arguments, **named)
         if transport is not None:
             transport.handle_async_request = _bounded(transport.handle_async_request)
+            if hasattr(transport, "_make_aiohttp_request"):  # OpenAI's client has another
+                transport._make_aiohttp_request = receiving(transport._make_aiohttp_request)
         return transport
 
     return created

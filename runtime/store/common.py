@@ -12,13 +12,28 @@ from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import agents, audit, deliveries, identities, moves, people, roles, sessions
-from runtime.store.sql.driver import SEVERAL_QUERIES, Op, Query, is_word, micros
+from runtime.store.sql.driver import LAST_QUERIES, SEVERAL_QUERIES, Op, Query, T, is_word, micros
 from runtime.store.sql.upsert import Insert, insert
 
 
-def at_once(*queries: Query) -> Query:
-    """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before."""
-    return SEVERAL_QUERIES, {"queries": queries}
+def at_once(*queries: Query, last: bool = False) -> Query:
+    """Ask several queries together; the answer has the rows of each. They run in this order, each after the one before.
+
+    `last`: the operation asks nothing more and doesn't fail, whatever the answer, so on PostgreSQL the COMMIT goes along.
+    """
+    return LAST_QUERIES if last else SEVERAL_QUERIES, {"queries": queries}
+
+
+def going_on(op: Op[T]) -> Op[T]:
+    """An operation as a part of one that asks more after it."""
+    try:
+        statement, given = next(op)
+        while True:
+            told = yield (SEVERAL_QUERIES if statement is LAST_QUERIES else statement), given
+            statement, given = op.send(told)
+    except StopIteration as end:
+        result: T = end.value
+        return result
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:

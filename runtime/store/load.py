@@ -18,7 +18,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from runtime.errors import StoreError
 from runtime.store.schema import REVISION, metadata
 from runtime.store.snapshot import OURS
-from runtime.store.sql.driver import SEVERAL_QUERIES, Compiler, Op, T, each_of
+from runtime.store.sql.driver import SEVERAL, Compiler, Op, T, each_of
 from runtime.store.sql.sqlite import drive, explain
 from runtime.store.upgrade import create_sqlite, migrate, migrate_sqlite, postgres_engine, upgrade_sqlite
 
@@ -132,7 +132,7 @@ async def _drive(raw: Any, compiler: Compiler, op: Op[T]) -> T:
                 compiled = compiler(statement)
                 found = await raw.fetch(compiled.sql, *compiled.arguments(given))
                 rows.append([tuple(record) for record in found])
-            query = op.send(rows if query[0] is SEVERAL_QUERIES else rows[0])
+            query = op.send(rows if query[0] in SEVERAL else rows[0])
     except StopIteration as end:
         result: T = end.value
         return result

@@ -57,6 +57,11 @@ class PromptTemplate:
     text: str
     _filled: Callable[[Values], str] | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def names_some(self) -> bool:
+        """True if it names values."""
+        return self._filled is not None
+
     def filled(self, values: Values) -> str:
         """The prompt for a room."""
         return self._filled(values).strip() if self._filled else self.text

@@ -28,6 +28,8 @@ LINES: Final = 3
 """Line ends in a row that are left as they are."""
 COMBINING_MAX: Final = 4
 """Combining marks on one letter; more of them cover other lines."""
+PLAIN_WORDS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|")
+"""Plain words on one line."""
 SIGNS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
 """Letters by which Markdown begins inside a line."""
 TAB: Final = 8
@@ -97,6 +99,8 @@ def fenced(text: str, language: str = "") -> str:
 
 def seen(name: str) -> str:
     """A name that others gave, without what nobody sees in it; empty where that is all of it."""
+    if PLAIN_WORDS.fullmatch(name):
+        return name
     return " ".join(_CODES.sub("", visible(" ".join(name.split()))).split())
 
 

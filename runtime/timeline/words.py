@@ -10,6 +10,7 @@ from typing import Final
 
 from runtime.contract import Address, NodeId
 from runtime.text.glyphs import clip
+from runtime.text.words import say
 from runtime.timeline.trail import Trail
 
 QUOTE_MAX_CHARS: Final = 120
@@ -110,7 +111,7 @@ class Telling:
 
     def short(self, text: str) -> str:
         """The beginning as one line, in quotes. Masked before it is cut, so that no beginning of a secret is left."""
-        return f"“{clip(' '.join(self._mask(text).split()), QUOTE_MAX_CHARS)}”"
+        return say("“{text}”", text=clip(" ".join(self._mask(text).split()), QUOTE_MAX_CHARS))
 
 
 def span(length: timedelta) -> str:

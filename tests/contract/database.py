@@ -12,7 +12,6 @@ from typing import Any, Final
 import asyncpg
 
 from runtime.store.schema import metadata
-from runtime.store.store import open_store
 from tests.contract.kept import KeptLoop
 from tests.fakes.postgres import Postgres
 
@@ -39,9 +38,9 @@ class EmptyDatabase:
 
 @contextmanager
 def empty_database(postgres: Postgres) -> Iterator[EmptyDatabase]:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     with asyncio.Runner() as runner:
-        runner.run(_migrate(url))
+        runner.run(_settle(url))
         connection = runner.run(asyncpg.connect(url))
         kept = KeptLoop(url)
         try:
@@ -49,11 +48,6 @@ def empty_database(postgres: Postgres) -> Iterator[EmptyDatabase]:
         finally:
             kept.end()
             runner.run(connection.close())
-
-
-async def _migrate(url: str) -> None:
-    await (await open_store(url)).close()
-    await _settle(url)
 
 
 async def _settle(url: str) -> None:

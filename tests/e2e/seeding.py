@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 ROOM: Final = "longtalk01"
 MINUTE: Final = 60_000_000  # microseconds
-BEGAN: Final = 1_767_225_600_000_000  # 2026-01-01 00:00 UTC
+BEGAN: Final = time.time_ns() // 1_000 - 14 * 24 * 60 * MINUTE
+"""A fortnight ago: what is old is removed from a minute after the start on, and a house of tests may live longer."""
 
 
 def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, since: int = 0) -> None:
@@ -29,7 +31,9 @@ def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE, 
             _exchange(raw, number, address, session, account, owner, BEGAN + number * gap, beside)
         if since:
             return
-        fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
+        said_last, begins = BEGAN + turns // 2 * gap, turns + 1
+        about = {"agent": "main", "address": address, "state": "idle", "next_turn": begins, "ready_at": said_last}
+        fill(raw, "sessions", key=session, **about)
         if summarised:
             fill(
                 raw,

@@ -434,7 +434,7 @@ async def _be_outlined(target: Locator) -> None:
     """The outline may come in over some frames."""
     outline = "element => getComputedStyle(element.closest('.composer-box') ?? element)"
     shown = f"element => (({outline})(element)).outlineStyle + (({outline})(element)).boxShadow"
-    for _ in range(40):
+    for _ in range(400):
         if await target.evaluate(shown) != "nonenone":
             return
         await asyncio.sleep(0.025)

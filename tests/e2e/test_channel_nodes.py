@@ -32,7 +32,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
 
 @contextmanager
 def houses(folder: Path, postgres: Postgres, rig: Rig) -> Iterator[list[House]]:
-    database = f"database_url = {json.dumps(postgres.create_database())}\n"
+    database = f"database_url = {json.dumps(postgres.newest_database())}\n"
     settings = f'{database}[access]\ndefault = "allow"\n[nodes]\nlease_seconds = 1\n{toml(rig.settings())}'
     made: list[House] = []
     try:

@@ -105,7 +105,7 @@ def test_a_closed_terminal_ends_it_as_sigterm_does(tmp_path: Path) -> None:
         while b"is ready at" not in told:
             told += os.read(ours, 4096)
         os.close(ours)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=30) == 0
     finally:
         process.kill()
         process.wait()

@@ -19,6 +19,7 @@ from tests.e2e.visitor import Answer, Json, Visitor, approval_of, until, visitin
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.timeout(120)]
 
+AT_ONCE = 10.0  # seconds on a busy machine; it would look by itself after fifteen
 LEAVE_A_TRACE = "run: echo ran > trace.txt"
 MARKS = {"Approved": "✅", "Denied": "❌"}
 
@@ -505,7 +506,7 @@ async def test_links_outlive_restarts_and_a_new_one_voids_the_old(tmp_path: Path
 
 
 @pytest.mark.parametrize("path", ["/api/inbox/events", "/api/rooms/{room}/events"])
-async def test_a_page_is_told_within_a_second_that_another_question_waits(house: House, path: str) -> None:
+async def test_a_page_is_told_at_once_that_another_question_waits(house: House, path: str) -> None:
     """Asked in another conversation, decided there: the page looks at its inbox both times."""
     async with visiting(house.link) as owner, visiting(house.link) as elsewhere:
         mine, theirs = uuid4().hex, uuid4().hex
@@ -514,11 +515,11 @@ async def test_a_page_is_told_within_a_second_that_another_question_waits(house:
             if "inbox" in path:
                 await told_of_questions(stream)  # the first look, which a page with a room makes by itself
             question = await elsewhere.question(theirs, "write hello to a.txt")
-            await asyncio.wait_for(told_of_questions(stream), 1)
+            await asyncio.wait_for(told_of_questions(stream), AT_ONCE)
             inbox = await owner.get("/api/inbox")
             assert question in [one["id"] for one in inbox.body["questions"]]
             await elsewhere.click(theirs, question, "approve")
-            await asyncio.wait_for(told_of_questions(stream), 1)
+            await asyncio.wait_for(told_of_questions(stream), AT_ONCE)
             assert question not in [one["id"] for one in (await owner.get("/api/inbox")).body["questions"]]
 
 

@@ -121,7 +121,7 @@ class Vendor:
         self.body = CHAT
         self.asked: list[Any] = []
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.StreamResponse:
         headers = {name: request.headers[name] for name in TOLD if name in request.headers}
         if "AWS4" in headers.get("authorization", ""):
             headers["authorization"] = "signed"  # with the time in it

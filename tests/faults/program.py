@@ -88,7 +88,7 @@ class Program:
         assert self._process is not None
         began = asyncio.get_running_loop().time()
         self._process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(LEAVES_WITHIN):
+        async with asyncio.timeout(PATIENCE):  # how long it may take has a test of its own
             await self._over.wait()
         return asyncio.get_running_loop().time() - began
 

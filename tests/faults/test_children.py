@@ -140,7 +140,7 @@ class Play:
 
 @asynccontextmanager
 async def stage(server: Postgres, folder: Path) -> AsyncIterator[Play]:
-    url, journal = server.create_database(), folder / "journal"
+    url, journal = server.newest_database(), folder / "journal"
     database = await asyncpg.connect(url)
     try:
         async with (

@@ -51,7 +51,7 @@ async def streamed(url: str, token: str) -> list[Any]:
     return chunks
 
 
-@pytest.mark.timeout(60)  # seconds; about four where nothing else runs
+@pytest.mark.timeout(180)  # seconds; about four where nothing else runs
 async def test_a_stream_cut_by_a_kill_is_repeated_with_its_key_and_answered_once(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

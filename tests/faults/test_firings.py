@@ -164,7 +164,7 @@ async def until_over(plan: Plan, database: asyncpg.Connection) -> None:
 
 
 async def play(plan: Plan, server: Postgres, folder: Path) -> None:
-    url, journal = server.create_database(), folder / "journal"
+    url, journal = server.newest_database(), folder / "journal"
     schedules = plan.schedules(datetime.now(UTC))
     await booked(url, schedules)
     database = await asyncpg.connect(url)

@@ -294,7 +294,7 @@ async def lab(
     behind a way of its own. `prefix`: words before each program, as of `Node`. `reach`: how nodes reach
     the database; there are ways of their own where that is one server. By `tests.lab.app`, `plant`: a bug put into the program; `lost`: seconds of silence after which a platform counts as lost, where those of production are too long.
     """
-    reached = reach(server.create_database()) if server else Reached()
+    reached = reach(server.newest_database()) if server else Reached()
     program = [f"--think={think}", f"--plant={plant}", *([f"--lost={lost}"] if lost else [])]
     async with AsyncExitStack() as stack:
         rigs = [

@@ -239,7 +239,7 @@ async def test_no_forged_press_decides_anything(wire: str, tmp_path: Path, talli
 
 async def test_a_crowd_on_postgresql_decides_once(postgres: Postgres, tmp_path: Path, tallied: Tallied) -> None:
     tally, clock = tallied("forgery, PostgreSQL", CROWD), HandClock()
-    store = await open_store(postgres.create_database(), now=clock)
+    store = await open_store(postgres.newest_database(), now=clock)
     async with WIRES["web"]() as to_us, house(store, clock, to_us, RULES[0], tmp_path) as made, made.life():
         await made.change_people()
         await crowd(made, tally, list(PEOPLE))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.security.routes import DOOR, ELSEWHERE, REST, ROLES, TABLE, declared
 from tests.security.running import Running, running
 from tests.security.tally import Tallied, Tally
@@ -46,6 +48,7 @@ def routes(house: Running) -> dict[str, str]:
     return found
 
 
+@pytest.mark.timeout(180)  # seconds; about eight where nothing else runs
 async def test_each_route_lets_in_whom_it_should_and_nobody_else(tmp_path: Path, tallied: Tallied) -> None:
     async with running(tmp_path) as house:
         there = routes(house)
@@ -54,14 +57,19 @@ async def test_each_route_lets_in_whom_it_should_and_nobody_else(tmp_path: Path,
         assert (await house.say(USERS_ROOM, "user")).status == 202
         count = tallied("routes x roles x methods", 1_200)
         cases = [*itertools.product(there, ROLES, ["its own"]), *itertools.product(there, ("nobody", "user"), METHODS)]
+        tried: set[tuple[str, str, str, bool]] = set()
         for route, role, method in cases:
-            await attempt(house, count, there, route, role, method)
+            own = route.partition(" ")[0]
+            asked = method if method != "its own" else "GET" if own == "*" else own
+            attempted = (asked, there[route], role, asked == "POST" and route in BODIES)
+            if attempted not in tried:  # two routes of one path have the same other methods
+                tried.add(attempted)
+                await attempt(house, count, there, route, role, asked)
         count.close()
 
 
-async def attempt(house: Running, count: Tally, there: Mapping[str, str], route: str, role: str, method: str) -> None:
+async def attempt(house: Running, count: Tally, there: Mapping[str, str], route: str, role: str, asked: str) -> None:
     own = route.partition(" ")[0]
-    asked = method if method != "its own" else "GET" if own == "*" else own
     answer = await house.ask(asked, there[route], role, BODIES.get(route, {}) if asked == "POST" else None)
     what = f"{asked} {there[route]} as {role}: {answer.status}"
     key = f"{'GET' if asked == 'HEAD' else asked} {route.partition(' ')[2]}"

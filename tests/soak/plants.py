@@ -37,7 +37,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.domain.runs import RunState
-from runtime.store.common import OWNED_LANE, at_once
+from runtime.store.common import OWNED_LANE, at_once, going_on
 from runtime.store.delegation.ending import SETTLE
 from runtime.store.delegation.rows import CHILD_KEPT, OF_STEP
 from runtime.store.protocol import Duty, Lease, NewDelivery, ToolStep
@@ -45,7 +45,7 @@ from runtime.store.protocol.leases import Beat
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS
 from runtime.store.schema import parts, sessions
-from runtime.store.sql.driver import SEVERAL_QUERIES, MakeOp, Op, Query, Rows, T, each_of, is_word
+from runtime.store.sql.driver import SEVERAL, MakeOp, Op, Query, Rows, T, each_of, is_word
 from runtime.store.tasks.rows import SET_TASK
 
 Plant = Callable[[App], None]
@@ -73,7 +73,7 @@ def bend(app: App, *, query: BendQuery = lambda asked: asked, rows: BendRows = l
                 given = each_of(asked)
                 answers: Any = yield at_once(*map(query, given))
                 bent: list[Any] = [rows(one, told) for (one, _), told in zip(given, answers, strict=True)]
-                asked = op.send(bent if asked[0] is SEVERAL_QUERIES else bent[0])
+                asked = op.send(bent if asked[0] in SEVERAL else bent[0])
         except StopIteration as end:
             result: T = end.value
             return result
@@ -86,7 +86,7 @@ def skipped_marker(app: App) -> None:
     """The marker of a part is gone again before it is committed."""
 
     def wiped(make: MakeOp[T]) -> Op[T]:
-        result = yield from make()
+        result = yield from going_on(make())
         yield WIPE_MARKERS, {}
         return result
 

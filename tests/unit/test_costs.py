@@ -24,8 +24,8 @@ from tests.walks import step_of
 
 ROUNDS: Final = 5
 """The first one warms the process up."""
-CALLS_MAX: Final = 1_000
-"""Calls of our functions for a message, which are 920 to 940. It was 2,010 when each tool was asked of each rule, twice."""
+CALLS_MAX: Final = 920
+"""Calls of our functions for a message, which are 860 to 870. It was 2,010 when each tool was asked of each rule, twice."""
 RULES: Final = 200
 TRIGGERS: Final = 100
 GLOBS: Final = ("*", "notebook:*/{}-*")
@@ -102,7 +102,7 @@ async def test_rules_of_tools_cost_a_message_nothing(tmp_path: Path) -> None:
     rules = [{"tool": f"tool_{number}", "result": "ask"} for number in range(RULES)]
     plain = (await message(tmp_path / "plain")).total()
     ruled = (await message(tmp_path / "ruled", rules)).total()
-    assert ruled <= plain + RULES // 2  # asked of each tool, they were 9,000 more
+    assert ruled <= plain + 2 * RULES  # asked of each tool, they were 9,000 more; what is due each second comes beside
 
 
 async def test_triggers_cost_a_message_that_none_waits_for_next_to_nothing(tmp_path: Path) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.modules import Module, modules
 from tests.walks import PAGE, PRODUCT, ROOT, Walk, document, size, walks, written
 
 MOST_IN_A_FOLDER: Final = 15
@@ -22,10 +22,14 @@ UP_TO_THE_CLOCK: Final = 3
 LONGEST_FUNCTION: Final = 50
 """Lines of the longest function."""
 
+one_process = pytest.mark.xdist_group("modules")
+"""Which parses them once."""
+
 
 # ------------------------------------------------------------------------------------------------------------ the walks
 
 
+@pytest.mark.timeout(180)  # seconds; about four where nothing else runs
 async def test_a_walk_can_be_read(tmp_path: Path) -> None:
     walked = await walks(tmp_path)
     for name, walk in walked.items():
@@ -62,53 +66,40 @@ def _functions(block: str) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------------ the rooms
 
 
-@pytest.fixture(scope="module")
-def modules() -> Mapping[str, Path]:
-    """By their dotted names; a package stands for its `__init__`."""
-    found = {}
-    for path in (path for top in PRODUCT for path in sorted((ROOT / top).rglob("*.py"))):
-        if "migrations" not in path.parts:
-            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
-    return found
-
-
-def test_no_folder_holds_too_many_modules(modules: Mapping[str, Path]) -> None:
-    held = Counter(path.parent for path in modules.values())
+@one_process
+def test_no_folder_holds_too_many_modules() -> None:
+    held = Counter(module.path.parent for module in modules().values())
     assert {str(folder.relative_to(ROOT)): n for folder, n in held.items() if n > MOST_IN_A_FOLDER} == {}
 
 
-def test_no_function_is_too_long(modules: Mapping[str, Path]) -> None:
+@one_process
+def test_no_function_is_too_long() -> None:
     found = {
-        f"{module}.{node.name}": length
-        for module, path in modules.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
+        f"{name}.{function}": length
+        for name, module in modules().items()
+        for function, length in module.lines
+        if length > LONGEST_FUNCTION
     }
     assert found == {}
 
 
-def test_no_two_packages_import_each_other(modules: Mapping[str, Path]) -> None:
+@one_process
+def test_no_two_packages_import_each_other() -> None:
     needs: dict[str, set[str]] = defaultdict(set)
-    for name, path in modules.items():
-        needs[_package(name, path)] |= {_package(other, modules[other]) for other in _imported(path, modules)}
+    for name, module in modules().items():
+        needs[_package(name)] |= {_package(other) for other in _imported(module)}
     assert len(needs) > len(PRODUCT)
     assert [(a, b) for a in sorted(needs) for b in sorted(needs[a]) if a < b and a in needs[b]] == []
 
 
-def _package(module: str, path: Path) -> str:
+def _package(name: str) -> str:
     """The first two parts, so that the rooms of one package count as one; of a module beside packages the first."""
-    inside = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    inside = name if modules()[name].path.name == "__init__.py" else name.rpartition(".")[0]
     return ".".join(inside.split(".")[:2])
 
 
-def _imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in modules)
-        if isinstance(node, ast.ImportFrom):
-            assert node.module, f"{path} imports by a relative name, which this reader does not follow"
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                if found := next((name for name in (whole, node.module) if name in modules), None):
-                    yield found
+def _imported(module: Module) -> Iterator[str]:
+    for place, name in module.imports:
+        wholes = (name,) if place is None else (f"{place}.{name}", place)
+        if found := next((whole for whole in wholes if whole in modules()), None):
+            yield found

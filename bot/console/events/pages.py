@@ -132,7 +132,9 @@ def _details(row: View, names: Mapping[str, str]) -> Html:
     about = row["run"] or (row["about"] if ID_OF_ROW.fullmatch(row["about"]) else "")
     told = ID_OF_ROW.sub(lambda found: names.get(found[0], ""), f"{row['about']} {row['detail']}")
     words = legible(" ".join(told.split()))
-    return tag("span", words, " " if words and about else None, trace_page.link(about, "trace") if about else None)
+    return tag(
+        "span", words, " " if words and about else None, trace_page.link(about, say("timeline")) if about else None
+    )
 
 
 def _sinks(rows: Sequence[View]) -> Sequence[Html]:
@@ -179,5 +181,5 @@ def _rated(row: View) -> tuple[str, ...]:
         legible(row["said"]) or say("no longer kept"),
         legible(row["words"]) or "-",
         where(row),
-        trace_page.link(row["run"], "trace") if row["run"] else "-",
+        trace_page.link(row["run"], say("timeline")) if row["run"] else "-",
     )

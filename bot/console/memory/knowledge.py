@@ -25,7 +25,7 @@ DOCUMENT_HEADS: Final = (
     marked("State"),
     marked("Last read"),
 )
-NO_PACKS: Final = marked("No pack has been read. [[knowledge]] in the settings names folders and pages.")
+NO_PACKS: Final = marked("No pack has been read. `[[knowledge]]` in the settings names folders and pages.")
 QUERY_MAX_CHARS: Final = 1_000
 DOCUMENTS_SHOWN: Final = 500
 """Documents of a pack on the page, those with faults first: `signalbox knowledge show` has all."""

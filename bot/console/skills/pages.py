@@ -92,7 +92,7 @@ def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
         tag("div", badge(row["standing"]), tag("p", legible(row["state"]), class_="faint")),
         legible(row["description"]),
         _brings(row),
-        ", ".join(row["agents"]) or say("none"),
+        ", ".join(row["agents"]) or say("no agent"),
         tag(
             "div",
             say(str(SOURCES.get(row["source"], row["source"]))),

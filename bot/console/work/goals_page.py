@@ -29,7 +29,7 @@ GOAL_HEADS: Final = (
     marked("Actions"),
 )
 TURN_HEADS: Final = (marked("Turn"), marked("State"), marked("Answer"), marked("Verdict"))
-NO_GOAL_YET: Final = marked("No goal was set yet. Set one in a conversation: /goal TEXT.")
+NO_GOAL_YET: Final = marked("No goal was set yet. Set one in a conversation: `/goal TEXT`.")
 GOAL_LINE_CHARS: Final = 80
 ANSWER_LINE_CHARS: Final = 80
 ANSWER_SHOWN_CHARS: Final = 4_000

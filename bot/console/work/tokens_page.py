@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, tag, with_code
 from bot.console.layout import badge, moment, nothing, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
@@ -26,8 +26,10 @@ TOKEN_HEADS: Final = (
     marked("Until"),
 )
 DAY_CHARS: Final = 10
-HOW_TO_MAKE: Final = marked("There are no tokens. An owner makes one: signalbox tokens make NAME")
-MADE_ELSEWHERE: Final = marked("A token is made on the command line, where it's shown once: signalbox tokens make NAME")
+HOW_TO_MAKE: Final = marked("There are no tokens. An owner makes one: `signalbox tokens make NAME`.")
+MADE_ELSEWHERE: Final = marked(
+    "A token is made on the command line, where it's shown once: `signalbox tokens make NAME`."
+)
 
 
 async def tokens(_request: web.Request, do: Operations) -> Html:
@@ -38,7 +40,7 @@ async def tokens(_request: web.Request, do: Operations) -> Html:
         say("Tokens"),
         TOKENS_PLACE,
         table(say("Tokens"), heads, lines) if rows else nothing(say(HOW_TO_MAKE)),
-        tag("p", say(MADE_ELSEWHERE), class_="faint") if rows else None,
+        tag("p", *with_code(say(MADE_ELSEWHERE)), class_="faint") if rows else None,
     )
 
 

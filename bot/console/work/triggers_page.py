@@ -37,7 +37,9 @@ HAND_HEADS: Final = (
     marked("Reports to"),
     marked("Actions"),
 )
-NO_TRIGGERS: Final = marked("There are no triggers. Add them to the settings, or ask in a conversation: tell me when …")
+NO_TRIGGERS: Final = marked(
+    "There are no triggers. Add them to the settings, or ask in a conversation: `tell me when …`."
+)
 NO_HANDS: Final = marked("No hand is active. {command} shows those that there are.")
 BEGINS_CHARS: Final = 60
 ANYWHERE: Final = "*"

@@ -32,7 +32,7 @@ BEGUN_HEADS: Final = (
 )
 STEP_HEADS: Final = (marked("Step"), marked("Kind"), marked("State"), marked("Result"))
 HOW_TO_ADD: Final = marked(
-    "There are no workflows. Add one as a file in workflows/ beside the settings file; without a settings file that folder isn't read."
+    "There are no workflows. Add one as a file in `workflows/` beside the settings file; without a settings file that folder isn't read."
 )
 RESULT_SHOWN: Final = 4_000
 """Characters of a step's result; the page of its run has all of it."""

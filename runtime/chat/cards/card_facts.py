@@ -127,7 +127,7 @@ def request_line(said: str, by: str, requester: str) -> str:
     words = " ".join(said.split())
     if not words:
         return ""
-    quoted = f"“{clip(words, REQUEST_MAX_CHARS)}”"
+    quoted = say("“{text}”", text=clip(words, REQUEST_MAX_CHARS))
     return quoted if by == requester else f"{by}: {quoted}"
 
 

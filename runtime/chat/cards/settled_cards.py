@@ -244,7 +244,7 @@ def _answered(approval: Approval) -> Content:
     """The card of a question to a person after it ended."""
     asking = Asking.from_json(approval.card)
     said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
-    told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    told = f": {say('“{text}”', text=plainly(clip(said, ANSWER_MAX_CHARS)))}" if said else ""
     why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
     mark = MARKS[approval.state]
     head = f"{mark} **{say(ENDED[approval.state])}**{_by(approval)}{told}"

@@ -204,7 +204,7 @@ def _tree(tree: Tree, now: datetime) -> str:
 
 def _heading(tree: Tree) -> str:
     agent, waits = tree.pieces[0].child.chain[0], waited_for(tree.pieces, tree.root)
-    asked = f"“{_short(tree.request)}”" if tree.request.strip() else say("Work without a message")
+    asked = say("“{text}”", text=_short(tree.request)) if tree.request.strip() else say("Work without a message")
     return (
         say("{asked}: **{agent}** waits for {waits}.", asked=asked, agent=agent, waits=listed(waits))
         if waits

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -63,7 +64,12 @@ class Here:
 
     def day(self, place: Place) -> str:
         """The date, and no time of day: the same text for a whole day, so that vendors' caches hit."""
-        return f"{self.now.astimezone(ZoneInfo(self.zone(place))):%A %Y-%m-%d}"
+        return written(self.now.astimezone(ZoneInfo(self.zone(place))).date())
+
+
+@lru_cache(maxsize=8)
+def written(day: date) -> str:
+    return f"{day:%A %Y-%m-%d}"
 
 
 def is_zone(name: str) -> bool:

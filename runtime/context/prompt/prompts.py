@@ -33,6 +33,8 @@ class Prompts:
 
         What lasts longest comes first, so that rooms share the beginning, and a room all of it until the next day.
         """
-        known, more = values(here, place), self.rooms.get(added)
+        more = self.rooms.get(added)
+        is_told = self.own.names_some or (more is not None and more.names_some)
+        known = values(here, place) if is_told else {}
         parts = [self.own.filled(known), more.filled(known) if more else "", told(here, place)]
         return Prompted("\n\n".join(filter(None, parts)), asker(here, place), not here.is_private(place))

@@ -40,6 +40,7 @@ class Pricing:
             read, written = self._prices.input or 0, self._prices.output or 0
             return round(int(usage.prompt_tokens) * read + int(usage.completion_tokens) * written)
         try:
+            usage = usage if isinstance(usage, litellm.Usage) else as_told(litellm, usage)
             return round(float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000)
         except Exception:
             log.exception("the cost of a call is not known", model=self._model)  # no reason to lose its answer
@@ -52,6 +53,12 @@ def is_listed(litellm: Any, model: str) -> bool:
     except Exception:  # noqa: BLE001 - that it is missing has no class of its own
         return False
     return True
+
+
+def as_told(litellm: Any, usage: Any) -> Any:
+    """The same in LiteLLM's form, for its list of prices."""
+    read, written, both = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
+    return litellm.Usage(prompt_tokens=read, completion_tokens=written, total_tokens=both)
 
 
 def cached_tokens(usage: Any) -> int:

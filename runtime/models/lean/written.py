@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, Final
 
+from runtime.models.lean.sent import Read, Straight, arrived, is_bounded, plain, straight
+
 Arguments = Mapping[str, Any]
 
 VENDOR: Final = "openai"
@@ -19,7 +21,7 @@ WRITTEN_OTHERWISE: Final = frozenset({"json_mode", "extra_body", "fake_stream"})
 class Request:
     """A call whose answer comes whole: from its messages to the request, and from the response to the answer, by LiteLLM's config.
 
-    Its client makes the rest anew for each call: headers, address, and records for loggers.
+    Its client makes the rest anew for each call: headers, address, and records for loggers. Plain words need neither.
     """
 
     def __init__(self, entry: Arguments) -> None:
@@ -32,6 +34,7 @@ class Request:
         about["optional_params"] = self._optional
         self._headers = self._config.validate_environment(headers=own(entry["headers"] or {}), messages=[], **about)
         self._url = httpx.URL(self._config.get_complete_url(stream=False, **about))
+        self._way: tuple[Any, Arguments, Straight | None] | None = None
 
     async def ask(self, main: Any, messages: list[Any], response: Any) -> Any:
         """Errors: as the client raises them."""
@@ -43,17 +46,14 @@ class Request:
         headers, body = self._config.sign_request(headers=headers, request_data=data, fake_stream=False)
         verify = {"ssl_verify": litellm_params.get("ssl_verify")}
         vendor = main.litellm.LlmProviders(VENDOR)
-        raw = await main.base_llm_http_handler._make_common_async_call(
-            async_httpx_client=get_async_httpx_client(llm_provider=vendor, params=verify),
-            provider_config=self._config,
-            api_base=self._url,
-            headers=headers,
-            data=data,
-            timeout=entry["timeout"],
-            litellm_params=litellm_params,
-            logging_obj=NO_RECORD,
-            signed_json_body=body,
-        )
+        client = get_async_httpx_client(llm_provider=vendor, params=verify)
+        sent = await self._sent(client, headers, body)
+        if isinstance(sent, Read):
+            if answer := plain(sent.body):
+                return answer
+            raw = sent.response()
+        else:
+            raw = await self._received(main, client, headers, data, body, sent)
         return self._config.transform_response(
             raw_response=raw,
             model_response=response,
@@ -65,6 +65,33 @@ class Request:
             logging_obj=NO_RECORD,
             **about,
         )
+
+    async def _sent(self, client: Any, headers: Arguments, body: bytes | None) -> Any:
+        """What came of the request on the straight way; None where it was not sent."""
+        if body is None or is_bounded():
+            return None
+        if self._way is None or self._way[0] is not client or self._way[1] != headers:
+            self._way = client, headers, await straight(client, self._url, headers, self._entry["timeout"])
+        way = self._way[2]
+        return await way.send(body) if way else None
+
+    async def _received(self, main: Any, client: Any, headers: Any, data: Any, body: bytes | None, sent: Any) -> Any:
+        """The response by LiteLLM's client: of what was `sent` already, or it sends. Errors: as the client raises them."""
+        asking = main.base_llm_http_handler._make_common_async_call(
+            async_httpx_client=client,
+            provider_config=self._config,
+            api_base=self._url,
+            headers=headers,
+            data=data,
+            timeout=self._entry["timeout"],
+            litellm_params=self._entry["litellm_params"],
+            logging_obj=NO_RECORD,
+            signed_json_body=body,
+        )
+        if sent is None:
+            return await asking
+        with arrived(sent):
+            return await asking
 
 
 class NoRecord:

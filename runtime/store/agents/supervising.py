@@ -14,6 +14,7 @@ from runtime.domain.agents.lifecycle import FAILURES_IN_A_ROW, AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.store.common import going_on
 from runtime.store.protocol import Lane, Released
 from runtime.store.schema import agents, runs, sessions
 from runtime.store.sql.driver import Op
@@ -42,7 +43,7 @@ def watched(
     work: Callable[[], Op[Released | None]], lane: Lane, text: str, now: datetime, new_id: NewId
 ) -> Op[Released | None]:
     """`work`, in which a run of `lane` fails with `text`, and what follows for its agent. The usual agent always goes on."""
-    released = yield from work()
+    released = yield from going_on(work())
     if released is None:
         return None
     agent = str((yield AGENT_OF, {"k": lane.session})[0][0])

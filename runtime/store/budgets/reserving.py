@@ -17,7 +17,7 @@ from runtime.chat import budgets as words
 from runtime.contract import SPEND_MORE, Address, Content, DeliveryId, Kind, RunId, TaskKind, Usage
 from runtime.policy.budgets import Allowance, BudgetRules, Counter, Exceeded, Level, Scope, Then, exceeded, level_of
 from runtime.store.budgets.counters import Change, Moment, Payer, changed, looked_at
-from runtime.store.common import fact, put
+from runtime.store.common import fact, going_on, put
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.protocol import Claim, NewDelivery, Recorded, Released, Taken
 from runtime.store.runs.steps import RUN_FACTS
@@ -59,13 +59,13 @@ class Held:
 
 def claiming(work: Op[Claim | None], at: Moment) -> Op[Claim | None]:
     """A claim, with money held back for its first call, or the budget that forbids it."""
-    claim = yield from work
+    claim = yield from going_on(work)
     return (yield from _allowed(claim, at)) if claim else None
 
 
 def taking_in(work: Op[Taken], at: Moment) -> Op[Taken]:
     """The same for a message whose run begins with it."""
-    taken = yield from work
+    taken = yield from going_on(work)
     return replace(taken, claim=(yield from _allowed(taken.claim, at))) if taken.claim else taken
 
 
@@ -78,7 +78,7 @@ def _allowed(claim: Claim, at: Moment) -> Op[Claim]:
 
 def recording(work: Op[Recorded | None], run: RunId, used: Usage, at: Moment) -> Op[Recorded | None]:
     """A model call that another one follows."""
-    recorded = yield from work
+    recorded = yield from going_on(work)
     if recorded is None:
         return recorded
     after = yield from settled(run, used, at, goes_on=True)
@@ -87,7 +87,7 @@ def recording(work: Op[Recorded | None], run: RunId, used: Usage, at: Moment) ->
 
 def ending(work: Op[Released | None], run: RunId, used: Usage | None, at: Moment) -> Op[Released | None]:
     """The end of a run, or its wait for people: nothing more is held back for it."""
-    released = yield from work
+    released = yield from going_on(work)
     if released is None:
         return released
     after = yield from settled(run, used, at, goes_on=False)

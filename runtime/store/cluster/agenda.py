@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from runtime.contract import NodeId
 from runtime.store.agents.held_back import at_work
+from runtime.store.common import at_once
 from runtime.store.protocol.cluster import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
 from runtime.store.sql.driver import Op, is_like, is_word, maybe_moment
@@ -39,7 +40,7 @@ AGENDA = select(
 
 
 def agenda(but: NodeId) -> Op[Agenda]:
-    rows = yield AGENDA, {"but": but}
+    (rows,) = yield at_once((AGENDA, {"but": but}), last=True)
     ready, suspect, leaving, unsealed, due, again, lease, free, asked = rows[0]
     return Agenda(
         lanes=ready is not None,

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, case, or_, select, text, update
 
 from runtime.contract import NodeId
 from runtime.store.cluster.failover import FORGET, LIVE
-from runtime.store.common import add, fact, put
+from runtime.store.common import add, at_once, fact, put
 from runtime.store.protocol import Duty, Lease
 from runtime.store.protocol.leases import COURIER_ROLE, AboutNode, Beat
 from runtime.store.runs.suspects import died, keep_apart
@@ -116,8 +116,10 @@ def note_agents(lease: Lease, agents: str, settings: str) -> Op[None]:
 
 
 def beat(lease: Lease, ttl: timedelta, offset: timedelta | None, now: datetime) -> Op[Beat | None]:
-    given = {"node": lease.node, "old_fence": lease.fence, "until": micros(now + ttl), "now": micros(now)}
-    rows = yield RENEW, {**given, "offset": None if offset is None else offset // MICROSECOND}
+    given: dict[str, object] = {"node": lease.node, "old_fence": lease.fence}
+    given |= {"until": micros(now + ttl), "now": micros(now)}
+    given["offset"] = None if offset is None else offset // MICROSECOND
+    (rows,) = yield at_once((RENEW, given), last=True)
     if not rows:
         return None
     until = maybe_moment(rows[0][0])

@@ -11,18 +11,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
 from runtime.contract import DeliveryId, Kind, NodeId, RunId, Wire
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
-from runtime.store.common import ADD_DELIVERY, add, at_once, delivery_row, fact, holding
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, holding
 from runtime.store.delivery.replacing import replaced
 from runtime.store.protocol import Duty, NewDelivery, Rendered
 from runtime.store.schema import deliveries, parts, signals
-from runtime.store.sql.driver import UNREAD_ROWS, Op, is_word, micros
+from runtime.store.sql.driver import UNREAD_ROWS, Op, Query, is_word, micros
 
 ADD_PART = add(parts)
 NO_MORE: Final = "[]"
@@ -51,10 +51,10 @@ MARKED_PART = move(PART_MOVES, PartState.PENDING, PartEvent.MARK)
 SHOWN_PART = move(PART_MOVES, PartState.PENDING, PartEvent.CHECKPOINT)
 
 
-def put(new: NewDelivery, now: datetime, run: RunId, node: NodeId) -> Op[bool]:
-    """Add a delivery of a run at work on `node`; whether it is begun: shown, or its first part marked for its courier to send."""
-    handed = new.rendered
-    begun = handed is not None and (yield from free(new, handed))
+def put(new: NewDelivery, answers: Sequence[Any], now: datetime, run: RunId, node: NodeId) -> Op[bool]:
+    """Add a delivery of a run at work on `node`; `answers` are those to `asks_free`. Whether it is begun: shown, or its first
+    part marked for its courier to send."""
+    handed, begun = new.rendered, bool(answers) and all(answers[:-1]) and not answers[-1]
     if new.replaces:
         under = yield from replaced(new.replaces, now)
         begun, new = begun and under == new.edits, replace(new, edits=under)
@@ -68,13 +68,13 @@ def put(new: NewDelivery, now: datetime, run: RunId, node: NodeId) -> Op[bool]:
     return True
 
 
-def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
-    """True if nothing waits for the room, and the courier that rendered it to send it still has its duty."""
+def asks_free(new: NewDelivery) -> Sequence[Query]:
+    """The queries whether the courier that rendered it to send it still has its duty, and then what waits for the room; none for
+    what nobody rendered."""
+    if new.rendered is None:
+        return ()
     open_here = OPEN_HERE, {"room": str(new.address)}
-    if handed.duty is None:
-        return not (yield open_here)
-    held, waiting = yield at_once(holding(handed.duty), open_here)
-    return bool(held) and not waiting
+    return (open_here,) if new.rendered.duty is None else (holding(new.rendered.duty), open_here)
 
 
 def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId, node: NodeId) -> Op[None]:

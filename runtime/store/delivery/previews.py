@@ -13,8 +13,8 @@ from sqlalchemy import bindparam, func, select, update
 
 from runtime.contract import DeliveryId, RunId
 from runtime.domain.deliveries import DROP, DeliveryEvent, PartEvent
-from runtime.store.common import moved, owned
-from runtime.store.delivery.enqueue import free, put_marked
+from runtime.store.common import at_once, moved, owned
+from runtime.store.delivery.enqueue import asks_free, put_marked
 from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
 from runtime.store.delivery.open_deliveries import message_of
 from runtime.store.delivery.replacing import standing_preview
@@ -31,12 +31,12 @@ def preview(lane: Lane, run: RunId, new: NewDelivery, now: datetime) -> Op[Previ
     handed = new.rendered
     if (yield from owned(lane)) is None or handed is None or handed.duty is None:
         return None
-    is_free = yield from free(new, handed)  # its role is locked before any delivery, as couriers do
+    held, waits = yield at_once(*asks_free(new))  # its role is locked before any delivery, as couriers do
     known = yield from standing_preview(new.origin)
     if known:
         receipt, _ = yield from message_of(known)
         return Previewed(known, receipt=receipt)
-    if not is_free:
+    if waits or not held:
         return None
     rows = yield NEXT, {"o": new.origin}
     yield from put_marked(replace(new, ordinal=rows[0][0]), handed, handed.duty, now, run)

@@ -59,7 +59,7 @@ class OutboxStore(Base):
         return await self._driver.read(lambda: rooms(channel, account))
 
     async def open_deliveries(self, address: Address, *, limit: int = 20) -> list[OpenDelivery]:
-        found = await self._driver.read(lambda: open_at(address, limit))
+        found = await self._driver.read(lambda: open_at(address, limit), is_brief=True)
         self._observer.opened(found)
         return found
 

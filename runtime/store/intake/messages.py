@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -28,15 +28,15 @@ from runtime.contract import (
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
 from runtime.store.agents.held_back import held_back
-from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
+from runtime.store.common import LOCK_LANE, OPEN_LANE, add, at_once, fact, fresh_lane, session_key
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
 from runtime.store.intake.run_stop import EndedOpen, stop_live
 from runtime.store.protocol import Gate, Offer, Taken
-from runtime.store.runs.claims import claim_lane
+from runtime.store.runs.claims import LIVE_NODE, claim_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
-from runtime.store.sql.driver import Op, is_like, is_word, micros
+from runtime.store.sql.driver import Op, Query, is_like, is_word, micros
 from runtime.store.triggers.messages import watched
 from runtime.text.outside import OPENS, of_program
 
@@ -142,7 +142,8 @@ def said(
         if branch := (yield from branch_off(signal, message.replaces, who, now, new_id)):
             values["replaces"], ended = branch
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
-    taken = yield from _queued(signal, values, gate, offer, now, new_id)
+    last = not gate.triggers and course is not Decision.INTERRUPT
+    taken = yield from _queued(signal, values, gate, offer, now, new_id, last=last)
     if ended:
         taken = _with(taken, ended)
     if gate.triggers:
@@ -168,26 +169,35 @@ def _with(taken: Taken, ended: EndedOpen) -> Taken:
 
 
 def _queued(
-    signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime, new_id: NewId
+    signal: Signal,
+    values: dict[str, object],
+    gate: Gate,
+    offer: Offer | None,
+    now: datetime,
+    new_id: NewId,
+    *,
+    last: bool,
 ) -> Op[Taken]:
     key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]" and not values["replaces"]
     # The lane is locked, else a claim could consume the twin beside us and leave us behind.
-    known = mergeable and bool((yield LOCK_LANE, {"k": key}))
-    if known and (twin := (yield from _twin(values, gate, now))):
-        return (yield from _merge(values, twin, signal))
+    locked, twins = (yield at_once((LOCK_LANE, {"k": key}), _twin(values, gate, now))) if mergeable else ([], [])
+    if locked and twins:
+        return (yield from _merge(values, twins[0], signal))
     lanes = yield OPEN_LANE, fresh_lane(key, gate.agent, signal.address, now)
     seq, state, held_since = lanes[0]
-    if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
+    if mergeable and not locked and seq > 1 and (twins := (yield _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
-        return (yield from _merge(values, twin, signal))
-    if not (yield ADD_SIGNAL, values | {"seq": seq}):
+        return (yield from _merge(values, twins[0], signal))
+    lives = [(LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence})] if offer and state == "ready" else []
+    added, *living = yield at_once((ADD_SIGNAL, values | {"seq": seq}), *lives)
+    if not added:
         yield UNDO_LANE, {"k": key}
         return (yield from repeated(signal))
     yield from fact(now, "asked", signal.actor_name, str(values["id"]), str(signal.address))
     verdict, ready = Verdict(Outcome.ACCEPTED, SignalId(str(values["id"]))), state == "ready"
     if held_since is not None:
         return Taken(verdict, key, deliveries=(yield from _told_to_wait(signal, values, gate, now, new_id)))
-    claim = (yield from claim_lane(key, offer, now)) if ready and offer else None
+    claim = (yield from claim_lane(key, offer, now, last=last)) if offer and living and living[0] else None
     return Taken(verdict, key, ready and claim is None, claim=claim)
 
 
@@ -202,13 +212,13 @@ def _told_to_wait(
     return (yield from tell_once(signal, origin, agent_words.waits(held.name, held.reason), now, new_id))
 
 
-def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
+def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Query:
+    """The query of a message with the same words, and its run."""
     since = micros(now - gate.same_words_within)
-    rows = yield TWIN, {"s": values["session"], "h": values["words_hash"], "a": values["actor"], "since": since}
-    return (rows[0][0], rows[0][1]) if rows else None
+    return TWIN, {"s": values["session"], "h": values["words_hash"], "a": values["actor"], "since": since}
 
 
-def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Signal) -> Op[Taken]:
+def _merge(values: dict[str, object], twin: Sequence[str | None], signal: Signal) -> Op[Taken]:
     if not (yield ADD_SIGNAL, values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]}):
         return (yield from repeated(signal))
     return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))

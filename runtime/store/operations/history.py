@@ -30,13 +30,13 @@ from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
-from runtime.store.common import escaped
+from runtime.store.common import at_once, escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
 from runtime.store.shelf.marks import UNMARKED, deleted_by, marks_of
-from runtime.store.shelf.work_behind import ran_in, work_behind
+from runtime.store.shelf.work_behind import ran_in, work_behind, work_of
 from runtime.store.sql.base import Base
-from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.store.sql.driver import Op, Query, is_word, micros, moment
 from runtime.text.glyphs import clip, visible
 
 FAR = 2**62
@@ -84,6 +84,8 @@ ROOMS = (
     .limit(bindparam("n", type_=Integer))
 )
 MOST_ROOMS = 200
+BRIEF: Final = 40
+"""Entries of a page that are read in less time than it takes to have another thread do it."""
 FIRST_MESSAGES = 8
 FIRST_WORDS = (
     select(signals.c.id, func.substr(signals.c.text, 1, 1_000), signals.c.replaces)
@@ -299,6 +301,7 @@ STATE = select(
 ).select_from(select(literal_column("1")).subquery("once").outerjoin(mode_in, true()))
 """Whether somebody works in a room, something waits to be shown there, and old turns are summarised; and the mode of one that
 has one."""
+SUMMARISED_AT: Final = 2
 
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
@@ -366,19 +369,19 @@ def is_untouched(address: Address) -> Op[bool]:
 
 
 def timeline(
-    address: Address, before: datetime | None, limit: int, *, summarised: bool
-) -> Op[tuple[list[Entry], dict[str, int]]]:
-    """Entries of one page, and the versions of entries before it that were edited lately. Few rooms are `summarised`."""
+    address: Address, before: datetime | None, limit: int, state: Query
+) -> Op[tuple[Sequence[Any], list[Entry], dict[str, int]]]:
+    """The row of `state`; entries of one page; and the versions of entries before it that were edited lately."""
     until = micros(before) if before else FAR
     key = {"room": str(address), "before": until, "n": limit + 1}
-    said_rows = yield SAID, key
-    shown_rows = yield PARTS_SHOWN, key
+    states, said_rows, shown_rows = yield at_once(state, (SAID, key), (PARTS_SHOWN, key))
+    summarised = bool(states[0][SUMMARISED_AT])  # as few rooms are
     # An edit is never older than the message it replaces.
     oldest = min((row[2] for row in (*shown_rows, *said_rows)), default=until)
-    changes = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
-    latest = _changes(changes)
-    created = min((row[5] for row in shown_rows), default=None)
-    ran = {} if created is None else (yield from ran_in(address, created, until))
+    changed = EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
+    behind = [ran_in(address, min(row[5] for row in shown_rows), until)] if shown_rows else []
+    answers: Any = yield at_once(changed, *behind, last=not summarised)
+    latest, ran = _changes(answers[0]), work_of(answers[1]) if behind else {}
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
     found: list[Found] = [(row[2], row[0], partial(_said, row, latest.get(row[0]))) for row in said_rows]
     found += [
@@ -393,13 +396,12 @@ def timeline(
     told, spoken = {one.id for one in entries}, {row[0] for row in said_rows}
     edited = {(one if one in spoken else f"{one}.1"): change.version for one, change in latest.items()}
     edited |= {name: SUMMARY_VERSION for _, name, _ in found if name.startswith(SUMMARY)}
-    return entries, {entry: version for entry, version in edited.items() if entry not in told}
+    return states[0], entries, {entry: version for entry, version in edited.items() if entry not in told}
 
 
 def view(address: Address, before: datetime | None, limit: int, now: datetime) -> Op[View]:
-    rows = yield STATE, {"room": str(address), "end": end_of(address), "now": micros(now)}
-    works, waits, summarised, *row = rows[0]
-    entries, edited = yield from timeline(address, before, limit, summarised=bool(summarised))
+    state = STATE, {"room": str(address), "end": end_of(address), "now": micros(now)}
+    (works, waits, _, *row), entries, edited = yield from timeline(address, before, limit, state)
     here = mode_of(row) if row[0] else NORMAL
     mode = "" if here.mode is Mode.NORMAL else here.mode.value
     return View(tuple(entries), bool(works or waits), mode, here.until, here.person_name, edited, before is None)
@@ -504,10 +506,10 @@ class HistoryStore(Base):
         return await self._driver.read(lambda: own_rooms(channel, account, owner))
 
     async def room_owner(self, address: Address) -> Identity | None:
-        return await self._driver.read(lambda: room_owner(address))
+        return await self._driver.read(lambda: room_owner(address), is_brief=True)
 
     async def is_untouched(self, address: Address) -> bool:
-        return await self._driver.read(lambda: is_untouched(address))
+        return await self._driver.read(lambda: is_untouched(address), is_brief=True)
 
     async def view(
         self,
@@ -523,7 +525,7 @@ class HistoryStore(Base):
             return await self._driver.read(lambda: page_around(address, around, limit, now))
         if after is not None:
             return await self._driver.read(lambda: page_after(address, micros(after), limit, now))
-        return await self._driver.read(lambda: view(address, before, limit, now))
+        return await self._driver.read(lambda: view(address, before, limit, now), is_brief=limit <= BRIEF)
 
     async def work_behind(self, address: Address, entry_id: str) -> WorkBehind:
         return await self._driver.read(lambda: work_behind(address, entry_id))

@@ -107,18 +107,17 @@ def claim(lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | Non
     ready: Sequence[Any] = found if live else ()
     while ready:
         key = SessionKey(ready[0][0])
-        if claimed := (yield from _take_lane(key, lease, busy, now)):
+        if claimed := (yield from _take_lane(key, lease, busy, now, last=True)):
             return claimed
         yield IDLE_LANE, {"k": key}  # what it was ready for is gone: a parked run was stopped
         ready = yield READY_LANE, {}
     return None
 
 
-def claim_lane(key: SessionKey, offer: Offer, now: datetime) -> Op[Claim | None]:
-    """This very session, which is ready: for a message that was taken in just now, in the same transaction."""
-    if not (yield LIVE_NODE, {"node": offer.lease.node, "fence": offer.lease.fence}):
-        return None
-    return (yield from _take_lane(key, offer.lease, offer.busy, now))
+def claim_lane(key: SessionKey, offer: Offer, now: datetime, *, last: bool) -> Op[Claim | None]:
+    """This very session, which is ready: for a message that was taken in just now by a node that lives, in the same
+    transaction. `last`: nothing follows there."""
+    return (yield from _take_lane(key, offer.lease, offer.busy, now, last=last))
 
 
 def lanes_of(lease: Lease) -> Op[list[Lane]]:
@@ -131,13 +130,13 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
     key = yield from next_suspect()
-    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now)) if key else None
+    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now, last=False)) if key else None
     if claimed and claimed.crashes == most:  # with more deaths it was written down before
         yield from set_aside(claimed.run_id, lease.node, claimed.crashes, now)
     return claimed
 
 
-def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
+def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime, *, last: bool) -> Op[Claim | None]:
     of_lane = {"s": key}
     taken, rows, waiting = yield at_once(
         (TAKE_LANE, {"k": key, "node": lease.node}), (GOING_ON, of_lane), (WAITING_SIGNALS, of_lane)
@@ -145,7 +144,7 @@ def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datet
     fence, agent, room, next_turn, since, wanted, over = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     if not rows or rows[0][-1] == "parked":
-        begun = yield from begin_run(lane, agent, address, heard(waiting), next_turn, since, busy, now)
+        begun = yield from begin_run(lane, agent, address, heard(waiting), next_turn, since, busy, now, last=last)
         return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":

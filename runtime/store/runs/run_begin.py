@@ -130,8 +130,11 @@ def begin_run(
     since: int,
     busy: Busy | BusyRules,
     now: datetime,
+    *,
+    last: bool,
 ) -> Op[Claim | None]:
-    """A run for the signals that wait in the lane, whatever began it; None where nothing waits."""
+    """A run for the signals that wait in the lane, whatever began it; None where nothing waits. `last`: its operation asks
+    nothing after it."""
     if not waiting:
         return None
     first, share = waiting[0], waiting[:1]
@@ -145,7 +148,8 @@ def begin_run(
     less_waiting = yield from consume(lane, run, share, next_turn, now)
     asking = asker_at(lane.session, spoken_to(agent, child), address, first.person_id, now)
     near = [(TURNS_SINCE, {"s": lane.session, "since": since})] if next_turn + len(share) - since <= NEAR else []
-    _, asked, *told = yield at_once(less_waiting, asking, *near)
+    ends = last and trigger is Trigger.MESSAGE  # of others more is read
+    _, asked, *told = yield at_once(less_waiting, asking, *near, last=ends)
     who, names, around = asker_in(asked)
     turns = tuple(map(turn_of, told[0])) if told else None
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None

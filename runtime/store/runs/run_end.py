@@ -23,7 +23,7 @@ from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
 from runtime.store.delegation.rows import LOCK_PARENT, is_of_child
 from runtime.store.delegation.showing import show_change
 from runtime.store.delegation.stopping import end_awaited
-from runtime.store.delivery.enqueue import put
+from runtime.store.delivery.enqueue import asks_free, put
 from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import OPEN_STEPS, RUN_FACTS, SET_STEP, model_step, tool_steps
 from runtime.store.runs.suspects import keep_apart
@@ -127,7 +127,7 @@ def _copy(question: Question, run: RunId, node: NodeId, step: ToolStep, now: dat
             newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)
             yield from full_chats.defer(question.id, newest, copy.address, mark, now, new_id)
         else:
-            yield from put(copy, now, run, node)
+            yield from put(copy, (), now, run, node)
 
 
 def _ask(
@@ -149,7 +149,8 @@ def _ask(
     for more in question.further:
         one = replace(question, id=more.id, step=more.step, caution=more.caution, shown=more.shown, next_call_at=None)
         yield from _add(lane, run, one, known[more.step], requester, now)
-    return (yield from put(question.card, now, run, lane.node))
+    answers = yield at_once(*asks_free(question.card))
+    return (yield from put(question.card, answers, now, run, lane.node))
 
 
 def _add(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[None]:
@@ -208,7 +209,10 @@ def finish(
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     if is_of_child(lane.session):
         yield LOCK_PARENT, {"child": run}
-    held, facts, unfinished = yield at_once(fence_of(lane), (RUN_FACTS, {"run": run}), (OPEN_STEPS, {"run": run}))
+    free = [query for new in new_deliveries for query in asks_free(new)]
+    held, facts, unfinished, *answers = yield at_once(
+        fence_of(lane), (RUN_FACTS, {"run": run}), (OPEN_STEPS, {"run": run}), *free
+    )
     if not held:
         return None
     mine, (*_, before, begun_by) = held[0], facts[0]
@@ -222,23 +226,22 @@ def finish(
     calls = int(reply is not None)
     end = {"run": run, "new_state": after.value, "why": why, "at": micros(now)}
     yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
-    begun = set()
+    left, begun = iter(answers), set()
     for new in new_deliveries:
-        if (yield from put(new, now, run, lane.node)):
+        if (yield from put(new, [next(left) for _ in asks_free(new)], now, run, lane.node)):
             begun.add(new.id)
-    told: tuple[Address, ...] | None = None
-    of_task: tuple[Address, ...] = ()
-    if trigger is Trigger.TASK:
-        of_task = yield from task_ended(run, state, text, now, new_id, until)
-    if trigger in FOR_SCHEDULES:
-        told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
+    is_task, count = trigger is Trigger.TASK, len(new_deliveries)
+    of_task = (yield from task_ended(run, state, text, now, new_id, until)) if is_task else ()
+    told = (
+        (yield from ended(run, trigger, state, text, count, now, new_id, until)) if trigger in FOR_SCHEDULES else None
+    )
     below = Below()
     if state is not RunState.DONE:
         below = yield from _broken_off(lane, run, state, why or text, now, new_id)
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
-    rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
+    (rows,) = yield at_once((GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}), last=True)
     is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *below.told, *over.told)
     return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
 

@@ -156,7 +156,7 @@ def record_model(
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
     advance = {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last, "model": reply.choice.model}
-    stop, unfinished = yield at_once((ADVANCE_RUN, advance), (OPEN_STEPS, {"run": run}))
+    stop, unfinished = yield at_once((ADVANCE_RUN, advance), (OPEN_STEPS, {"run": run}), last=True)
     return Recorded(bool(stop[0][0]), waiting, tool_steps(unfinished))
 
 

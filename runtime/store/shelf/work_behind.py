@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, literal_column, or_, select
 
 from runtime.contract import NOTHING_RAN, Address, RanTool, Reasoning, WorkBehind
 from runtime.store.schema import deliveries, runs, steps, turns
-from runtime.store.sql.driver import Op, is_word
+from runtime.store.sql.driver import Op, Query, Rows, is_word
 from runtime.text.glyphs import clip
 
 WORK_TEXT_CHARS: Final = 20_000
@@ -57,9 +57,13 @@ THOUGHT = (
 )
 
 
-def ran_in(room: Address, since: int, before: int) -> Op[Mapping[str, WorkBehind]]:
-    """Work behind the answers of a time in a room, by delivery, without its texts: an empty thought stands for all."""
-    rows = yield RAN_IN, {"room": str(room), "since": since, "before": before}
+def ran_in(room: Address, since: int, before: int) -> Query:
+    """The query of what worked behind the answers of a time in a room, whose rows are for `work_of`."""
+    return RAN_IN, {"room": str(room), "since": since, "before": before}
+
+
+def work_of(rows: Rows) -> Mapping[str, WorkBehind]:
+    """Work behind answers, by delivery, without its texts: an empty thought stands for all."""
     found: dict[str, WorkBehind] = {}
     for delivery, kind, tool, began, ended in rows:
         known = found.get(delivery, NOTHING_RAN)

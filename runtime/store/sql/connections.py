@@ -143,7 +143,7 @@ class Way:
         self._is_dropped = True
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self._within * (PATIENCE_FACTOR - 1), self._end)
-        with suppress(asyncpg.InterfaceError):  # it has ended
+        if is_open(self._connection):
             self._connection.drop_statement()
 
     def _end(self) -> None:

@@ -7,7 +7,8 @@ objects kept in module constants; each is compiled once an engine.
 
 An engine in another process costs a round trip for each answer an operation waits for, so there two things need none of
 their own: a statement whose rows nobody reads (an INSERT without RETURNING, one marked `UNREAD_ROWS`) is sent along with the
-next one that is read or with the COMMIT, and what an operation wants to know `at_once` is asked together.
+next one that is read or with the COMMIT, and what an operation wants to know `at_once` is asked together. What it asks
+last, and says so, takes the COMMIT along.
 """
 
 from __future__ import annotations
@@ -36,12 +37,16 @@ UNREAD_ROWS: Final = {"unread": True}
 
 SEVERAL_QUERIES: Final = Executable()
 """Stands where a statement does, for several queries that need nothing of each other's answers: its parameter."""
+LAST_QUERIES: Final = Executable()
+"""The same for the last that an operation asks, whatever it is answered: the COMMIT may go along."""
+SEVERAL: Final = frozenset((SEVERAL_QUERIES, LAST_QUERIES))
+WENT_ON: Final = "an operation asked more after its last queries, which are committed"
 
 
 def each_of(query: Query) -> Sequence[Query]:
     """The queries in one that may be several."""
     statement, given = query
-    several: Any = given["queries"] if statement is SEVERAL_QUERIES else (query,)
+    several: Any = given["queries"] if statement in SEVERAL else (query,)
     return cast("Sequence[Query]", several)
 
 
@@ -86,8 +91,8 @@ class Driver(Protocol):
         Errors: StoreError; then nothing of it is known to be written.
         """
 
-    async def read(self, make: MakeOp[T]) -> T:
-        """Run an operation that only reads, on one consistent snapshot."""
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
+        """Run an operation that only reads, on one consistent snapshot. One that `is_brief` asks for a few rows by indexes."""
 
     async def save(self, folder: Path) -> Path | None:
         """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
@@ -116,13 +121,12 @@ class Compiled:
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
         known = {**self.defaults, **given} if self.defaults else given
+        values = tuple(map(known.__getitem__, self.names))
         # Our own words, and ASCII without a NUL, are as any database takes them.
-        return tuple(
-            [
-                value if type(value) is not str or (value.isascii() and "\0" not in value) else storable(value)
-                for value in map(known.__getitem__, self.names)
-            ]
-        )
+        words = "".join([value for value in values if type(value) is str])
+        if words.isascii() and "\0" not in words:
+            return values
+        return tuple(storable(value) if type(value) is str else value for value in values)
 
 
 def storable(value: str) -> str:

@@ -43,6 +43,10 @@ class DatabaseFiles:
             self._tell(self._missing())
         return self.trouble
 
+    def are_in_place(self) -> bool:
+        """True if the files are at this moment those that were opened first."""
+        return not self._missing()
+
     def _there(self) -> Known:
         found = {}
         for suffix in SUFFIXES:

@@ -22,9 +22,11 @@ from runtime.errors import StoreError, Trouble
 from runtime.store.sql.connections import Way, Ways, end, is_open
 from runtime.store.sql.driver import (
     EPOCH,
+    LAST_QUERIES,
     OPERATION_TIMEOUT,
-    SEVERAL_QUERIES,
+    SEVERAL,
     UNWATCHED,
+    WENT_ON,
     Compiled,
     Compiler,
     MakeOp,
@@ -42,6 +44,7 @@ from runtime.store.sql.wire.database_errors import (
     is_by_statement,
     is_crowded,
     trouble_of,
+    worded,
 )
 from runtime.store.sql.wire.pipeline import Pipelined, Script, Unprepared
 from runtime.store.sql.wire.servers import Servers
@@ -147,7 +150,7 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
         if is_crowded(error) or trouble_of(error) is Trouble.READ_ONLY or is_by_statement(error):
             raise explain(error) from error
         raise StoreError(
-            f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",
+            f"The database cannot be reached ({worded(error)}): check database_url.",
             trouble=Trouble.AWAY,
         ) from error
 
@@ -155,29 +158,40 @@ async def open_pool(url: str, *, init: Callable[[Any], Coroutine[Any, Any, None]
 class Transaction:
     """One transaction on a connection, in as few round trips as may be.
 
-    BEGIN goes with the first statements. What nobody reads waits for the next one that is read, or for the COMMIT.
-    Errors: those of asyncpg; TimeoutError.
+    BEGIN goes with the first statements, and COMMIT with the last, where they say so. What nobody reads waits for the next
+    one that is read, or for the COMMIT. `seconds`: how long the round trip with that one took. Errors: those of asyncpg;
+    TimeoutError.
     """
 
     def __init__(self, connection: Pipelined, begin: Compiled) -> None:
         self._connection = connection
         self._script: list[tuple[Compiled, Sequence[object]]] = [(one, ()) for one in (begin, *connection.opening)]
-        self._is_open = False
+        self._is_open = self._is_over = False
+        self.seconds = 0.0
 
-    async def ask(self, queries: Sequence[tuple[Compiled, Sequence[object]]]) -> list[Rows]:
-        """Rows of each query."""
+    async def ask(self, queries: Sequence[tuple[Compiled, Sequence[object]]], *, last: bool) -> list[Rows]:
+        """Rows of each query; `last`: nothing follows them."""
         self._script += queries
+        if last:
+            return (await self._end())[-len(queries) - 1 : -1]
         if not any(compiled.is_read for compiled, _ in queries) and len(self._script) < LONGEST_SCRIPT:
             return [[]] * len(queries)
         return (await self._send())[-len(queries) :]
 
     async def commit(self) -> None:
+        if not self._is_over:
+            await self._end()
+
+    async def _end(self) -> list[Rows]:
         self._script.append((COMMIT, ()))
-        await self._send()
+        began = perf_counter()
+        answers = await self._send()
+        self.seconds, self._is_over = perf_counter() - began, True
+        return answers
 
     async def roll_back(self) -> None:
         """Never fails: a connection that cannot is ended, and the server does it."""
-        if not self._is_open or not is_open(self._connection):
+        if not self._is_open or self._is_over or not is_open(self._connection):
             return
         self._script = [(ROLLBACK, ())]
         try:
@@ -197,10 +211,15 @@ async def drive(transaction: Transaction, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
+            several: Any = given["queries"] if statement in SEVERAL else ((statement, given),)
             asked = [(compiler(one), values) for one, values in several]
-            answers: list[Any] = await transaction.ask([(one, one.arguments(values)) for one, values in asked])
-            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
+            last = statement is LAST_QUERIES
+            answers: list[Any] = await transaction.ask(
+                [(one, one.arguments(values)) for one, values in asked], last=last
+            )
+            statement, given = op.send(answers if statement in SEVERAL else answers[0])
+            if last:
+                raise RuntimeError(WENT_ON)
     except StopIteration as end:
         result: T = end.value
         return result
@@ -326,7 +345,7 @@ class PostgresDriver:
             self._health.worked()
         return written
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
         try:
             return await self._guarded(lambda: self._looked_up(make))
         except StoreError as error:
@@ -385,9 +404,8 @@ class PostgresDriver:
         transaction = Transaction(connection, begin)
         try:
             result = await drive(transaction, self._compiler, make())
-            began = perf_counter()
             await transaction.commit()
         except BaseException:
             await transaction.roll_back()
             raise
-        return result, perf_counter() - began
+        return result, transaction.seconds

@@ -1,4 +1,4 @@
-"""SQLite: one writer thread with optimistic group commit, and one reader thread beside it.
+"""SQLite: one writer thread with optimistic group commit, and one reader thread beside it; a few rows are read without any.
 
 Waiting operations run in one transaction without savepoints. If one raises, the batch is rolled back and replayed one
 operation a transaction, so that only the guilty one fails. All waiters are woken by one call into the event loop.
@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from contextvars import Context, copy_context
 from dataclasses import dataclass
@@ -25,7 +25,18 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now
 from runtime.errors import StoreError, Trouble
-from runtime.store.sql.driver import OPERATION_TIMEOUT, SEVERAL_QUERIES, UNWATCHED, Compiler, MakeOp, Op, T, Watch
+from runtime.store.sql.driver import (
+    LAST_QUERIES,
+    OPERATION_TIMEOUT,
+    SEVERAL,
+    UNWATCHED,
+    WENT_ON,
+    Compiler,
+    MakeOp,
+    Op,
+    T,
+    Watch,
+)
 from runtime.store.sql.files import DatabaseFiles
 from runtime.store.sql.health import Health
 
@@ -37,6 +48,13 @@ GATHER: Final = 0.005
 MEMORY_DATABASE: Final = ":memory:"
 LOCK_TIMEOUT: Final = timedelta(seconds=5)
 """How long to wait for a lock of another program."""
+
+SLOW_READ: Final = 0.02
+"""Seconds for a read from which on the disk counts as slow: nobody else goes on meanwhile."""
+SLOW_DISK_REST: Final = 60.0
+"""Seconds for which all reads go to the reader's thread then."""
+CACHE: Final = "PRAGMA cache_size = -256"
+"""Kilobytes of pages that are kept; others' commits make them stale."""
 
 Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]", Context]
 """The context is that of the task that waits: a transaction says its words as that task would."""
@@ -101,7 +119,7 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
     try:
         statement, given = next(op)
         while True:
-            several: Any = given["queries"] if statement is SEVERAL_QUERIES else ((statement, given),)
+            several: Any = given["queries"] if statement in SEVERAL else ((statement, given),)
             answers: list[Any] = []
             for one, values in several:
                 compiled = compiler(one)
@@ -110,7 +128,10 @@ def drive(connection: sqlite3.Connection, compiler: Compiler, op: Op[T]) -> T:
                     continue
                 cursor = connection.execute(compiled.sql, compiled.arguments(values))
                 answers.append(cursor.fetchall() if cursor.description else [])
-            statement, given = op.send(answers if statement is SEVERAL_QUERIES else answers[0])
+            last = statement is LAST_QUERIES
+            statement, given = op.send(answers if statement in SEVERAL else answers[0])
+            if last:
+                raise RuntimeError(WENT_ON)
     except StopIteration as end:
         result: T = end.value
         return result
@@ -274,6 +295,63 @@ def _cut_log(path: str) -> None:
         raise explain(error, path) from error
 
 
+class NearReads:
+    """A connection for reads of a few rows on the thread that asks for them: the way to another thread and back takes longer, by two
+    switches, two calls into the loop, and the interpreter's lock.
+
+    It is made with the first, and waits for no lock and for no slow disk: then it has no answer.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        compiler: Compiler,
+        files: DatabaseFiles,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._path, self._compiler, self._files, self._clock = path, compiler, files, clock
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
+        self._back_at = 0.0
+
+    def read(self, make: MakeOp[T]) -> tuple[T] | None:
+        """The answer; None where it is to be asked for on the reader's thread, which has words for what is wrong."""
+        began = self._clock()
+        if self._closed or began < self._back_at:
+            return None
+        try:
+            connection = self._connection = self._connection or self._made()
+            connection.execute("BEGIN")
+            try:
+                return (drive(connection, self._compiler, make()),)
+            finally:
+                connection.execute("ROLLBACK")
+        except (sqlite3.Error, StoreError):
+            self._back_at = began + SLOW_DISK_REST
+            return None
+        finally:
+            ended = self._clock()
+            if ended - began > SLOW_READ:
+                self._back_at = ended + SLOW_DISK_REST
+
+    def close(self) -> None:
+        self._closed = True
+        if self._connection:
+            self._connection.close()
+
+    def _made(self) -> sqlite3.Connection:
+        """Errors: sqlite3.Error, StoreError."""
+        if not self._files.are_in_place():  # else SQLite would make a new one
+            raise StoreError("the database is lost")
+        connection = connect(self._path)
+        if not self._files.are_in_place():  # what was opened just now may be another
+            connection.close()
+            raise StoreError("the database is lost")
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute(CACHE)
+        return connection
+
+
 class SqliteDriver:
     """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
 
@@ -296,6 +374,7 @@ class SqliteDriver:
         shared = (self._compiler, path)
         self._writer = _Worker(connection, *shared, writes=True, watch=watch, files=self._files)
         self._reader = _Worker(reading, *shared, writes=False, files=self._files) if reading else self._writer
+        self._near = NearReads(path, self._compiler, self._files) if self._files else None
         self._health = Health()
 
     @property
@@ -328,7 +407,9 @@ class SqliteDriver:
             self._health.worked()
         return written
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
+        if is_brief and self._near and (found := self._near.read(make)):
+            return found[0]
         try:
             return await self._reader.submit(make)
         except StoreError as error:
@@ -337,6 +418,8 @@ class SqliteDriver:
 
     async def close(self) -> None:
         self._health.close()
+        if self._near:
+            self._near.close()
         if self._reader is not self._writer:
             await self._reader.close()
         await self._writer.close()

@@ -11,6 +11,7 @@ import pytest
 from bot.testing.clocks import HandClock
 from runtime.store.store import open_store
 from tests.contract.database import EmptyDatabase
+from tests.contract.runtime import stage as stage_module
 from tests.contract.runtime.leaks import Leaks
 from tests.contract.runtime.stage import Commits, Stage
 from tests.contract.runtime.stores import memory_store
@@ -58,6 +59,12 @@ async def any_stage(url: str, clock: HandClock, tmp_path: Path) -> AsyncIterator
     await set_up.open()
     yield set_up
     await store.close()
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For hundreds of calls in one run."""
+    monkeypatch.setattr(stage_module, "PATIENCE", 150.0)
 
 
 @pytest.fixture(params=[pytest.param(one, marks=[] if one in USUAL_SECRETS else pytest.mark.soak) for one in SECRETS])

@@ -115,7 +115,7 @@ from tools.kit.schemas import schema_faults
 
 START: Final = HAND_CLOCK_START
 LEASE: Final = timedelta(seconds=5)
-PATIENCE: Final = 30.0  # seconds until what is waited for is taken for lost: nothing takes 1 s on a machine at rest
+PATIENCE: Final = 45.0  # seconds until what is waited for is taken for lost: nothing takes 1 s on a machine at rest
 
 UNTOLD_LOOKS: Final = 20
 """As many looks at what a store tells come between two at the database: another store over it tells nothing here."""

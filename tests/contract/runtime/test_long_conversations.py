@@ -179,6 +179,8 @@ async def test_a_kill_after_a_summary_is_made_does_not_pay_for_it_again(any_stag
     assert spent == [(42,)]  # forty answers, one summary, one answer
 
 
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
+@pytest.mark.usefixtures("patient")
 async def test_a_loop_of_two_hundred_calls_in_a_small_window_repeats_no_write(any_stage: Stage) -> None:
     """What was written stays named, and so does the task, whatever else is condensed."""
     done: list[str] = []

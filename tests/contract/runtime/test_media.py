@@ -37,6 +37,10 @@ from tests.fakes.media import MediaServer, dot
 from tools.pictures.money import SPENT
 from tools.pictures.tools import NO_IMAGES_SET, NO_SPEECH_SET, Media, media_tools
 
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(180),  # imports LiteLLM and a vendor's SDK, which takes seconds
+]
 for name in VARIABLES:
     os.environ.setdefault(name, "True")
 

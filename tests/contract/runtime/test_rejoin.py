@@ -46,7 +46,7 @@ async def living(folder: Path, model: Model, clock: Clock) -> AsyncIterator[tupl
             now=clock,
         )
         ready = asyncio.Event()
-        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(90), asyncio.TaskGroup() as group:
             running = group.create_task(app.run(lambda url: ready.set()))
             await ready.wait()
             yield app, Driver(url)

@@ -88,6 +88,8 @@ async def test_a_kill_after_a_handoff_is_made_does_not_pay_for_it_again(any_stag
     assert len(await kept(any_stage)) == rows
 
 
+@pytest.mark.timeout(180)  # seconds; about seven where nothing else runs
+@pytest.mark.usefixtures("patient")
 async def test_executed_writes_and_open_approvals_are_known_after_handoffs_in_a_loop_of_two_hundred_calls(
     stage: Stage,
 ) -> None:

@@ -133,9 +133,9 @@ class Noted:
         self._note(make)
         return await self.driver.write(make, within=within)
 
-    async def read(self, make: MakeOp[T]) -> T:
+    async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
         self._note(make)
-        return await self.driver.read(make)
+        return await self.driver.read(make, is_brief=is_brief)
 
     async def until(self, holds: Callable[[Sequence[str]], bool]) -> None:
         async with asyncio.timeout(PATIENCE):

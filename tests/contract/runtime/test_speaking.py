@@ -109,8 +109,8 @@ async def test_an_answer_without_an_end_is_cut_at_its_bound(answers: str, tmp_pa
 
 async def test_a_vendor_that_is_silent_or_refuses_is_told_in_words_and_asked_once(tmp_path: Path) -> None:
     async with serving((server := MediaServer(answers="silence")).app()) as url:
-        with pytest.raises(ToolFailed, match=r"did not answer within 0\.3 seconds"):
-            await call(Media(voice=voiced(url, seconds=0.3)), "speak", context(tmp_path), text="Hello")
+        with pytest.raises(ToolFailed, match=r"did not answer within 0\.5 seconds"):
+            await call(Media(voice=voiced(url, seconds=0.5)), "speak", context(tmp_path), text="Hello")
         server.answers = ""
         with pytest.raises(ToolFailed, match="one of alloy, ash"):
             await call(Media(voice=voiced(url)), "speak", context(tmp_path), text="Hello", voice="gruff")

@@ -134,7 +134,13 @@ async def campaign(stage: Stage, kills: int, seed: int) -> tuple[World, int]:
     return world, begun
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(10, marks=pytest.mark.timeout(180)),
+        pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(600)]),
+    ],
+)
 async def test_each_effect_happens_once_and_one_report_comes(any_stage: Stage, kills: int) -> None:
     """Scenario 56."""
     world, begun = await campaign(any_stage, kills, seed=kills)

@@ -124,7 +124,7 @@ async def gone(people: Hands, card: Shown) -> None:
 
 
 async def killed(channel: str, engine: str, name: str, points: Sequence[str], folder: Path, server: Postgres) -> None:
-    url = "" if engine == ENGINES[0] else server.create_database()
+    url = "" if engine == ENGINES[0] else server.newest_database()
     database = ("--set", f"database_url={json.dumps(url)}") if url else ()
     more = ("--set", 'access.default="allow"', *WAYS[name].settings, *database)
     async with stage(folder, channel, *more, stutter=False) as on:

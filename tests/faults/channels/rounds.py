@@ -72,7 +72,7 @@ async def shown(rig: Rig, place: Place, count: int) -> Sequence[OnScreen]:
         messages = await rig.visible(place)
         return messages if len(messages) >= count else None
 
-    return await until(look, f"{count} messages in {place}", seconds=30)
+    return await until(look, f"{count} messages in {place}")
 
 
 async def warmed(on: Stage, rooms: int) -> None:

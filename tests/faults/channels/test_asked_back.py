@@ -10,7 +10,7 @@ import pytest
 from tests.contract.adapters.rig import OnScreen
 from tests.faults.channels.forms import send
 from tests.faults.channels.rounds import each_point_somewhere, rig_of, shown
-from tests.faults.program import Kill, living, until
+from tests.faults.program import PATIENCE, Kill, living, until
 from tests.faults.stage import Rows, stage
 
 ANSWER = "You asked me"
@@ -37,16 +37,16 @@ async def test_the_agents_answer_comes_beneath_the_card_once_and_the_call_waits(
         async def answered() -> bool | None:
             return rows.select("SELECT count(*) FROM audit WHERE kind = 'asked back answered'") == [(1,)] or None
 
-        await until(answered, "the answer", seconds=60)
+        await until(answered, "the answer")
         if plan:
-            await asyncio.wait_for(on.program.spent.wait(), 60)
+            await asyncio.wait_for(on.program.spent.wait(), PATIENCE)
         await on.until_connected()
 
         async def beneath() -> OnScreen | None:
             first = (await rig.visible(place))[0]
             return first if ANSWER in first.text else None
 
-        first = await until(beneath, "the answer beneath the card", seconds=60)
+        first = await until(beneath, "the answer beneath the card")
         assert first.text.count("What is it for?") == 1
         assert first.text.count(ANSWER) == 1
         assert rows.select("SELECT state FROM approvals") == [("pending",)]
@@ -57,7 +57,7 @@ async def test_the_agents_answer_comes_beneath_the_card_once_and_the_call_waits(
         async def written() -> bool | None:
             return [path.read_text() for path in files.glob("*/first.txt")] == ["hello"] or None
 
-        await until(written, "the approved call", seconds=30)
+        await until(written, "the approved call")
         await on.until_quiet()
         assert ANSWER in (await rig.visible(place))[0].text
         assert rows.disagreements() == []

@@ -150,7 +150,7 @@ async def ended(rig: Rig, place: Place, number: int) -> None:
         card = (await rig.visible(place))[number]
         return ("Approved" in card.text and "done in" in card.text and not card.buttons) or None
 
-    await until(look, f"the end on the card in {place}", seconds=30)
+    await until(look, f"the end on the card in {place}")
 
 
 async def a_stranger_presses(on: Stage, place: Place, card: OnScreen) -> None:
@@ -166,7 +166,7 @@ async def told(rig: Rig, event: Event) -> None:
     async def look() -> bool | None:
         return bool(await rig.notices(event)) or None
 
-    await until(look, "a private word", seconds=30)
+    await until(look, "a private word")
 
 
 @pytest.mark.timeout(120)

@@ -34,7 +34,7 @@ async def test_what_was_always_allowed_runs_at_once_until_its_uses_end(kind: str
         async def given() -> bool | None:
             return rows.select("SELECT room, uses_left FROM grants") == [(str(place.address), 1)] or None
 
-        await until(given, "the grant", seconds=30)
+        await until(given, "the grant")
         await on.until_quiet()  # what is said before that joins the work
         for number, (line, state) in enumerate(THEN, 2):
             await rig.say(place, f"run: {line}")
@@ -43,7 +43,7 @@ async def test_what_was_always_allowed_runs_at_once_until_its_uses_end(kind: str
                 found = rows.select("SELECT state FROM runs WHERE state IN ('done', 'parked') ORDER BY id")
                 return found if len(found) == number else None
 
-            states = await until(settled, f"the end of {line}", seconds=30)
+            states = await until(settled, f"the end of {line}")
             assert states[-1] == (state,), line
         assert rows.select("SELECT count(*) FROM audit WHERE kind = 'grant used'") == [(1,)]
         await on.program.leave()

@@ -20,7 +20,7 @@ async def card_with(rig: Rig, place: Place, *labels: str) -> OnScreen:
         first = next(iter(await rig.visible(place)), None)
         return first if first and [press.label for press in first.buttons] == list(labels) else None
 
-    return await until(look, f"the buttons {labels} in {place}", seconds=30)
+    return await until(look, f"the buttons {labels} in {place}")
 
 
 def notes(on: Stage, name: str) -> list[str]:
@@ -86,4 +86,4 @@ async def undone(rig: Rig, place: Place) -> None:
     async def look() -> bool | None:
         return "undone by" in (await rig.visible(place))[0].text or None
 
-    await until(look, f"who took it back in {place}", seconds=30)
+    await until(look, f"who took it back in {place}")

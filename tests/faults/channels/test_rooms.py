@@ -36,7 +36,7 @@ async def heard(on: Stage, *texts: str) -> None:
         known = {text for (text,) in rows.select("SELECT text FROM signals WHERE kind = 'said'")}
         return set(texts) <= known or None
 
-    await until(look, f"{texts} in our records", seconds=30)
+    await until(look, f"{texts} in our records")
 
 
 @pytest.mark.timeout(120)
@@ -143,7 +143,7 @@ async def changed(rig: Rig, place: Place, card: OnScreen) -> OnScreen:
         [now] = [message for message in await rig.visible(place) if message.id == card.id]
         return now if (now.text, now.buttons) != (card.text, card.buttons) else None
 
-    return await until(look, "the card to change", seconds=30)
+    return await until(look, "the card to change")
 
 
 @pytest.mark.timeout(120)
@@ -167,7 +167,7 @@ async def test_an_unknown_person_is_paired_in_a_direct_message_and_ignored_in_a_
             await rig.say(rooms.direct, f"!pair {code[0]}")
             await shown(rig, rooms.direct, 1)
             await rig.say(rooms.apart, "hello again")
-            await until(partial(says, rig, rooms.apart, "hello again"), "an answer", seconds=30)
+            await until(partial(says, rig, rooms.apart, "hello again"), "an answer")
             await on.until_quiet()
             assert rooms.shared is None or await rig.visible(rooms.shared) == []
             assert sum(bool(CODE.search(m.text)) for m in await rig.visible(rooms.apart)) == 1, "told once"
@@ -226,7 +226,7 @@ async def test_what_one_person_asked_for_only_they_read(kind: str, tmp_path: Pat
         await on.until_connected()
         for name, words in (("help", "status"), ("status", "ready"), ("approvals", "No question")):
             asked = await rig.command(shared, name)
-            await until(partial(whispered, rig, asked, words), f"a private answer to {name}", seconds=30)
+            await until(partial(whispered, rig, asked, words), f"a private answer to {name}")
         await rig.command(shared, "new")
         [anew] = await shown(rig, shared, 1)
         assert "new" in anew.text

@@ -9,6 +9,7 @@ from runtime.agent.offering import offered
 from runtime.agent.surroundings import Standing, shared
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Effect, ToolSpec
+from runtime.domain.agents.manifest import Manifest
 from runtime.policy.rules import Policy
 
 AT = datetime(2026, 11, 26, tzinfo=UTC)
@@ -16,7 +17,8 @@ AT = datetime(2026, 11, 26, tzinfo=UTC)
 
 def standing(room: str, *names: str) -> Standing:
     specs = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}, Effect.WRITE) for name in names)
-    return Standing(Policy([]), specs, AT, Prompted(room), offered(specs, lambda _: ""), frozenset(names))
+    offer = offered(specs, lambda _: "")
+    return Standing((Manifest(name="main"), Policy([])), specs, (), AT, Prompted(room), offer, frozenset(names))
 
 
 def test_rooms_with_the_same_tools_share_them() -> None:

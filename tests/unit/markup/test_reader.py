@@ -7,15 +7,16 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies
 
 from runtime.markup import parse
-from runtime.markup.reader import BLOCK_DEPTH
+from runtime.markup.reader import BLOCK_DEPTH, PLAIN_LINES, _blocks, _parser
 from runtime.markup.tree import (
     Align,
     Break,
     Code,
     CodeBlock,
+    Document,
     Emphasis,
     Heading,
     Item,
@@ -121,3 +122,22 @@ def test_thirty_thousand_characters_are_quick(unit: str) -> None:
 def test_importing_the_package_does_not_load_the_parser() -> None:
     check = "import sys, runtime.markup; sys.exit('markdown_it' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+@given(strategies.text("ab Z:.,;-=+#|()'\"1 \u00a0é中$^{}@?!\u2028\ufeff\n\n\t", max_size=12))
+def test_plain_lines_read_as_the_parser_reads_them(text: str) -> None:
+    assert parse(text) == Document(_blocks(_parser().parse(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        ('Yes, at 3 pm ("or so").\nÉcoute: 中', True),
+        ("a  \nb", False),
+        ("1. a", False),
+        ("a *b*", False),
+        ("a ", False),
+    ],
+)
+def test_words_without_a_sign_need_no_parser(text: str, is_plain: bool) -> None:
+    assert bool(PLAIN_LINES.fullmatch(text)) is is_plain

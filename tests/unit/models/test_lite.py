@@ -291,8 +291,8 @@ async def test_a_server_that_is_not_there_says_so(stream: bool) -> None:
 
 @BOTH
 async def test_a_server_that_does_not_answer_is_given_up(stream: bool) -> None:
-    async with rig([Reply("late", delay=30)], stream=stream, limit=0.2) as it:
-        assert str(await it.fail()) == "The model did not answer within 0.2 seconds."
+    async with rig([Reply("late", delay=30)], stream=stream, limit=0.5) as it:  # LiteLLM has asked by then
+        assert str(await it.fail()) == "The model did not answer within 0.5 seconds."
 
 
 async def test_of_every_vendor_a_server_that_is_not_there_says_so() -> None:

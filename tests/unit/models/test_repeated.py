@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
+from aiohttp import web
 
 from runtime.models.lean.repeated import KINDS_MAX, RepeatedCalls
 from runtime.models.litellm_loading import LIBRARY
-from tests.fakes.vendor_calls import CASES, CHAT, CLAUDE, TOOL, Vendor, serving
+from tests.fakes.vendor_calls import ANSWERS, CASES, CHAT, CLAUDE, TOOL, Vendor, serving
 
 Json = dict[str, Any]
 
@@ -44,6 +47,51 @@ MORE: Final[Sequence[Json]] = (
     {"tools": [TOOL], "tool_choice": "none", "temperature": 0.5, "max_tokens": 7, "stop": ["x"]},
     {"extra_headers": {"OpenAI-Organization": "org"}, "reasoning_effort": "low", "seed": 3},
 )
+
+
+WORDS: Final = {"role": "assistant", "content": "hello"}
+ODD: Final[Mapping[str, Json]] = {
+    "no words": {"choices": [{"finish_reason": "stop", "message": WORDS | {"content": None}}]},
+    "thinking": {"choices": [{"finish_reason": "stop", "message": WORDS | {"content": "<think>so</think>hello"}}]},
+    "reasoning": {"choices": [{"finish_reason": "stop", "message": WORDS | {"reasoning_content": "so"}}]},
+    "calls": {"choices": [{"finish_reason": "tool_calls", "message": WORDS | {"content": None, "tool_calls": [CALL]}}]},
+    "another end": {"choices": [{"finish_reason": "eos", "message": WORDS}]},
+    "cut": {"choices": [{"finish_reason": "length", "message": WORDS | {"refusal": None, "annotations": []}}]},
+    "an error": {"error": {"message": "no", "code": 400}},
+    "no choice": {"choices": []},
+    "no usage": {"usage": None},
+    "more usage": {"usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5, "cost": 1}},
+}
+BROKEN: Final = ("no JSON", "packed", "cut off", "moved")
+
+
+class Odd(Vendor):
+    """Answers in a way that is seldom, or breaks off."""
+
+    way = ""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        body = json.dumps({**ANSWERS[CHAT], **ODD.get(self.way, {})}).encode()
+        match self.way:
+            case "no JSON":
+                return web.Response(body=b"{", content_type="application/json")
+            case "packed":
+                packed = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+                return web.Response(body=gzip.compress(body), headers=packed)
+            case "moved" if "moved" not in request.path:
+                return web.Response(status=307, headers={"Location": "/moved"})
+            case "cut off":
+                told = web.StreamResponse(
+                    headers={"Content-Length": str(len(body)), "Content-Type": "application/json"}
+                )
+                await told.prepare(request)
+                await told.write(body[:20])
+                assert request.transport is not None
+                request.transport.abort()
+                return told
+            case _:
+                pass
+        return web.Response(body=body, content_type="application/json")
 
 
 class Counted:
@@ -120,3 +168,28 @@ async def test_another_kind_of_call_and_another_vendor_go_the_whole_way() -> Non
         for _ in range(2):
             await outcome(lambda it: other.ask(counted, it), arguments(base, FIRST, {}))
         assert counted.whole == 6 + KINDS_MAX  # one that failed is no pattern
+
+
+async def test_an_odd_answer_and_a_broken_one_end_as_on_the_whole_way() -> None:
+    litellm = await LIBRARY.get()
+    counted, vendor, repeated = Counted(litellm), Odd(), RepeatedCalls()
+    async with serving(vendor) as base:
+        for vendor.way in ("", "", *ODD, *BROKEN):
+            given = [arguments(base, FIRST, {}) for _ in range(2)]
+            whole = await everything(lambda it: litellm.acompletion(**it), given[0])
+            assert await everything(lambda it: repeated.ask(counted, it), given[1]) == whole, vendor.way
+    assert counted.whole == 1
+
+
+async def everything(ask: Any, given: Json) -> Any:
+    """All that is read of an answer, or its error without the address."""
+    try:
+        told = await ask(given)
+        choice, usage = told.choices[0], told.usage
+    except Exception as error:  # noqa: BLE001 - it is what is compared
+        return [type(error), getattr(error, "status_code", None), str(error)]
+    calls = [(one.id, one.function.name, one.function.arguments) for one in choice.message.tool_calls or ()]
+    thought = getattr(choice.message, "reasoning_content", None)
+    details = getattr(usage.prompt_tokens_details, "cached_tokens", None)
+    counts = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens, details
+    return [choice.message.content, choice.finish_reason, calls, thought, counts]

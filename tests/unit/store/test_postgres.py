@@ -45,7 +45,7 @@ def own_server() -> Iterator[Postgres]:
 
 @pytest.fixture
 async def store(postgres: Postgres) -> AsyncIterator[Store]:
-    opened = await open_store(postgres.create_database())
+    opened = await open_store(postgres.newest_database())
     yield opened
     await opened.close()
 
@@ -104,7 +104,7 @@ async def test_a_malformed_address_is_told_without_the_password() -> None:
 
 @pytest.mark.parametrize("form", ["postgres scheme", "an option"])
 async def test_every_form_of_the_address_is_understood(postgres: Postgres, form: str) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     url = url.replace("postgresql://", "postgres://") if form == "postgres scheme" else f"{url}?sslmode=disable"
     store = await open_store(url)
     await store.check()
@@ -119,7 +119,7 @@ async def test_three_nodes_that_start_at_once_migrate_once(postgres: Postgres) -
 
 
 async def test_a_newer_database_is_worked_on_until_it_took_away_what_we_need(postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     here = await open_store(url)
     connection = await asyncpg.connect(url)
     await connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -173,7 +173,7 @@ async def test_a_reading_operation_cannot_write(store: Store) -> None:
 
 async def test_whoever_watches_is_told_of_commits_and_of_what_was_refused(postgres: Postgres) -> None:
     watch = Watching()
-    store = await open_store(postgres.create_database(), watch=watch)
+    store = await open_store(postgres.newest_database(), watch=watch)
     before = len(watch.commits)
     await store.cluster.account_identity("web", "main", "w1")
     assert [operations for operations, _ in watch.commits[before:]] == [1]
@@ -207,7 +207,7 @@ async def test_two_that_wait_for_each_other_both_succeed(store: Store) -> None:
 
 async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "READS_WITHIN", engine.READS_WITHIN / 20)
-    store = await open_store(postgres.create_database())
+    store = await open_store(postgres.newest_database())
     (backend,) = await Stage(store, HandClock.of_today()).column("SELECT pg_backend_pid()")
     os.kill(backend, signal.SIGSTOP)
     try:
@@ -221,7 +221,7 @@ async def test_a_frozen_server_is_told_in_time(postgres: Postgres, monkeypatch: 
 
 
 async def test_connections_that_a_firewall_forgot_are_replaced_after_one_silence(postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     to = urlsplit(url)
     async with proxy(to.hostname or "", to.port or 0) as way:
         there = url.replace(f":{to.port}/", f":{way.port}/")
@@ -267,7 +267,7 @@ async def test_a_process_that_stood_still_in_a_transaction_kept_nothing_from_the
     postgres: Postgres,
 ) -> None:
     """A frozen one keeps its connections, and would keep its locks."""
-    url, runs = postgres.create_database(), list[bool]()
+    url, runs = postgres.newest_database(), list[bool]()
     store, other = await open_store(url, within=timedelta(seconds=0.5)), await asyncpg.connect(url)
 
     def stands_still() -> Op[None]:
@@ -318,7 +318,7 @@ def _slow_write() -> Op[None]:
 
 
 async def test_a_cancelled_operation_ends_at_once_though_the_server_is_silent(postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     to = urlsplit(url)
     async with proxy(to.hostname or "", to.port or 0) as way:
         store = await open_store(url.replace(f":{to.port}/", f":{way.port}/"), within=timedelta(minutes=5))
@@ -346,7 +346,7 @@ async def test_without_a_pooler_statements_stay_prepared(postgres: Postgres) -> 
 
 @pytest.mark.usefixtures("_pooled")
 async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: Postgres) -> None:
-    store = await open_store(postgres.create_database())
+    store = await open_store(postgres.newest_database())
     stage = Stage(store, HandClock.of_today())
     await stage.open()
     await stage.say("hello")
@@ -361,7 +361,7 @@ async def test_behind_a_pooler_no_statement_outlives_its_transaction(postgres: P
 @pytest.mark.usefixtures("_pooled")
 async def test_behind_a_pooler_nothing_is_set_beyond_a_transaction(postgres: Postgres) -> None:
     """A transaction that is left is rolled back there too; what others do on that connection is theirs."""
-    store = await open_store(postgres.create_database())
+    store = await open_store(postgres.newest_database())
     driver = store.driver
     assert isinstance(driver, engine.PostgresDriver)
 
@@ -384,9 +384,9 @@ async def test_a_server_that_is_silent_keeps_nobody_from_the_next_one(
         way.stall()
         both = Servers(to._replace(netloc=to.netloc.replace("@", f"@127.0.0.1:{way.port},")).geturl())
         await (await both.connect()).close()
-        began = time.monotonic()
-        await (await both.connect()).close()
-        assert time.monotonic() - began < 0.5
+        monkeypatch.setattr(servers, "HOST_TIMEOUT_SECONDS", 30)
+        async with asyncio.timeout(20):
+            await (await both.connect()).close()
 
 
 async def test_of_several_servers_one_that_takes_no_writes_is_told_with_words(postgres: Postgres) -> None:
@@ -411,12 +411,13 @@ async def test_an_operation_costs_a_transaction_and_nothing_between(
         asked.append([compiled.sql.split()[0] for compiled, _ in script])
         return await run_script(self, script)
 
-    store = await open_store(postgres.create_database())
+    store = await open_store(postgres.newest_database())
     await store.schedules.next_due()
     monkeypatch.setattr(Pipelined, "run_script", noted)
     await store.schedules.next_due()
+    await store.cluster.agenda(NodeId("n"))  # which says that it asks nothing more
     await store.close()
-    assert asked == [["BEGIN", "SELECT"], ["COMMIT"]]
+    assert asked == [["BEGIN", "SELECT"], ["COMMIT"], ["BEGIN", "SELECT", "COMMIT"]]
 
 
 async def test_what_was_cut_in_the_middle_leaves_nothing_to_the_next(store: Store) -> None:
@@ -454,6 +455,11 @@ def test_a_pooler_without_a_free_connection_is_told_with_the_setting_that_bounds
     told = explain(asyncpg.ProtocolViolationError(words))
     assert "default_pool_size of PgBouncer" in str(told)
     assert told.trouble is Trouble.AWAY
+
+
+def test_a_time_that_ran_out_is_told_in_words() -> None:
+    assert "(TimeoutError: no answer in time)" in str(explain(TimeoutError()))
+    assert "(ConnectionResetError)" in str(explain(ConnectionResetError()))
 
 
 async def test_a_connection_that_is_ended_between_two_statements_is_a_store_that_is_away(store: Store) -> None:

@@ -22,7 +22,8 @@ from runtime.contract import Outcome, Said
 from runtime.errors import StoreError, Trouble
 from runtime.store import store as opening
 from runtime.store.sql.driver import Op
-from runtime.store.sql.sqlite import BATCH, CROWD, GATHER, SqliteDriver, connect
+from runtime.store.sql.files import SUFFIXES, DatabaseFiles
+from runtime.store.sql.sqlite import BATCH, CROWD, GATHER, SLOW_DISK_REST, SLOW_READ, NearReads, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
@@ -472,3 +473,37 @@ async def test_whoever_watches_is_told_of_each_operation_that_was_refused_and_wh
         await driver.read(run(text("SELECT 1 FROM nowhere")))
     assert watch.failures == [Trouble.LOCKED, Trouble.OTHER]
     assert watch.commits == []
+
+
+async def test_a_brief_read_sees_what_is_committed(driver: SqliteDriver) -> None:
+    assert driver._near is not None
+    for name in ("a", "b"):
+        await driver.write(run(ADD, name=name))
+        assert driver._near.read(run(ALL)) == (await driver.read(run(ALL)),)
+    assert await driver.read(run(ALL), is_brief=True) == [("a",), ("b",)]
+
+
+async def test_after_a_slow_read_those_that_follow_hold_nobody_up(driver: SqliteDriver, tmp_path: Path) -> None:
+    times, path = iter([0.0, SLOW_READ * 2, 1.0, SLOW_DISK_REST + 1, SLOW_DISK_REST + 1]), str(tmp_path / "a.db")
+    near = NearReads(path, driver._compiler, DatabaseFiles(path), clock=lambda: next(times))
+    assert near.read(run(ALL)) == ([],)
+    assert near.read(run(ALL)) is None
+    assert near.read(run(ALL)) == ([],)
+    near.close()
+    assert list(times) == []
+
+
+async def test_a_brief_read_that_cannot_be_made_is_told_in_words(driver: SqliteDriver) -> None:
+    with pytest.raises(StoreError, match="no such table"):
+        await driver.read(run(text("SELECT 1 FROM nowhere")), is_brief=True)
+    assert await driver.read(run(ALL), is_brief=True) == []
+
+
+async def test_a_brief_read_looks_into_no_other_database(driver: SqliteDriver, tmp_path: Path) -> None:
+    await driver.write(run(ADD, name="ours"))
+    assert await driver.read(run(ALL)) == [("ours",)]
+    for suffix in SUFFIXES:
+        (tmp_path / f"a.db{suffix}").rename(tmp_path / f"b.db{suffix}")
+    with closing(connect(str(tmp_path / "a.db"))) as other:
+        other.execute("CREATE TABLE things (name TEXT PRIMARY KEY)")
+    assert await driver.read(run(ALL), is_brief=True) == [("ours",)]

@@ -142,7 +142,7 @@ async def test_the_loop_goes_on_while_a_chart_is_drawn(renderer: ChartRenderer) 
         await asyncio.sleep(0.005)
         ticks += 1
     assert (await drawing).png
-    assert ticks > 20
+    assert ticks > 5  # of some sixty, where nothing else runs
 
 
 def drawing_for_us() -> list[int]:

@@ -89,7 +89,7 @@ async def test_one_that_hangs_is_ended_and_another_one_answers(tmp_path: Path) -
         with pytest.raises(InterceptorFailed, match="no answer within"):
             await asked.ask(OCCASION)
         (tmp_path / "free").touch()
-        asked._limit = 10
+        asked._limit = 30
         assert (await asked.ask(OCCASION)).kind is AnswerKind.DENY
 
 

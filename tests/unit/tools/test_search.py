@@ -44,15 +44,15 @@ async def test_a_pattern_that_explodes_is_stopped_and_stops_nothing_else(context
     ticks = 0
     began = time.monotonic()
     searching = asyncio.ensure_future(
-        search("(a+)+$|found", ".", context.workspace, deadline=timedelta(seconds=1)),
+        search("(a+)+$|found", ".", context.workspace, deadline=timedelta(seconds=3)),
     )
     while not searching.done():
         await asyncio.sleep(0.01)
         ticks += 1
-    with pytest.raises(ToolFailed, match=r"stopped after 1 s") as caught:
+    with pytest.raises(ToolFailed, match=r"stopped after 3 s") as caught:
         await searching
     assert "a.txt:1: found" in str(caught.value)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert ticks > 5  # of a hundred, where nothing else runs
 
 

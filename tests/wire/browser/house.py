@@ -21,7 +21,7 @@ from tools.browser.terms import BrowserTerms
 NEEDS_CHROMIUM = [
     pytest.mark.browser,
     pytest.mark.xdist_group("agent-browser"),
-    pytest.mark.timeout(90),
+    pytest.mark.timeout(180),
     pytest.mark.skipif(executable() is None and not os.environ.get("CI"), reason="no Chromium on this machine"),
     pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
 ]

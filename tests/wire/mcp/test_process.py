@@ -62,5 +62,5 @@ async def test_a_server_that_hangs_delays_neither_the_start_nor_an_answer_nor_th
         await until(lambda: (tmp_path / "second" / "mcp" / "stubborn" / "pid").exists())
         assert list(processes_of(mark))
     # A second and a half is what a server gets that was told to go and does not; the rest is the SDK being loaded.
-    assert time.monotonic() - began < without + 8
+    assert time.monotonic() - began < without + 20
     await gone(mark)

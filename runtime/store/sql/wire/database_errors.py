@@ -79,7 +79,13 @@ def explain(error: BaseException) -> StoreError:
         words = BY_STATEMENT
     elif isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         words = STANDBYS
-    return StoreError(words.format(error=f"{type(error).__name__}: {error}"), trouble=trouble)
+    return StoreError(words.format(error=worded(error)), trouble=trouble)
+
+
+def worded(error: BaseException) -> str:
+    """The kind of `error` and its own words; a time that ran out has none."""
+    words = str(error) or ("no answer in time" if isinstance(error, TimeoutError) else "")
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def trouble_of(error: BaseException) -> Trouble:

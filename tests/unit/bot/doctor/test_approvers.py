@@ -60,7 +60,7 @@ async def test_a_rule_and_the_settings_narrow_who_counts(tmp_path: Path) -> None
 
 
 async def test_one_who_wrote_in_private_is_named(tmp_path: Path, postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     await known(url, wrote="telegram:1")
     settings = read(tmp_path, f'database_url = "{url}"\n{IN_PRIVATE}')
     assert await told(settings) == [(Level.OK, "approvals.to: Ada can be asked in private")]

@@ -55,7 +55,7 @@ async def test_rules_and_blocked_people_are_looked_up_too(tmp_path: Path) -> Non
 
 
 async def test_a_server_is_looked_at_too(tmp_path: Path, postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     await known(url)
     settings = read(tmp_path, f'database_url = "{url}"\n[access]\nblocked = ["Ada"]\n')
     assert await told(settings) == [(Level.OK, 'access.blocked: "Ada" (telegram:1)')]

@@ -78,7 +78,7 @@ async def test_the_book_is_read_while_no_process_runs(tmp_path: Path) -> None:
 
 
 async def test_the_book_of_a_server_is_read_too(tmp_path: Path, postgres: Postgres) -> None:
-    url = postgres.create_database()
+    url = postgres.newest_database()
     settings = read(tmp_path, f'database_url = "{url}"\n' + NEWS)
     assert await looked(settings) == {}, "it has no schema yet"
     ident = await planned(settings, url)

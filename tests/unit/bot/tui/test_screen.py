@@ -62,6 +62,7 @@ async def shown(settings: Settings, size: tuple[int, int] = SMALL, room: str = "
         yield Screen(app, pilot)
 
 
+@pytest.mark.timeout(180)  # seconds; about six where nothing else runs
 async def test_all_of_it_by_keys_alone(tmp_path: Path) -> None:
     settings = _settings(tmp_path)
     async with serving(settings, with_link=False) as ready, connected(ready.control) as operator:
