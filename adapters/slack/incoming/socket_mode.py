@@ -154,9 +154,11 @@ class Sockets:
             self._asking = asyncio.ensure_future(self._asked(self._socket))
 
     async def _asked(self, socket: Socket) -> None:
-        if not await self._store_answers():
-            socket.end(UNSTORED)
-        self._asking = None
+        try:
+            if not await self._store_answers():
+                socket.end(UNSTORED)
+        finally:
+            self._asking = None
 
     async def _store_answers(self) -> bool:
         try:
