@@ -256,7 +256,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
 
 
 def nothing(words: str) -> Html:
-    """Why a list is empty; what one types is in backticks."""
+    """Say why a list is empty; what one types is in backticks."""
     return tag("p", *with_code(words), class_="nothing")
 
 
