@@ -52,7 +52,7 @@ class Straight:
     _named: Mapping[str, Any]
 
     async def send(self, body: bytes) -> Any:
-        """What came of it: `Read`, a response whose body is still to be read, or an error."""
+        """Outcome: `Read`, a response whose body is still to be read, or an error."""
         response = None
         try:
             session = self._transport.get_valid_client_session()

@@ -67,7 +67,7 @@ class Request:
         )
 
     async def _sent(self, client: Any, headers: Arguments, body: bytes | None) -> Any:
-        """What came of the request on the straight way; None where it was not sent."""
+        """Outcome of the request on the straight way; None where it was not sent."""
         if body is None or is_bounded():
             return None
         if self._way is None or self._way[0] is not client or self._way[1] != headers:
