@@ -7,7 +7,6 @@ bubblewrap beside it: both are already open by then. Imports the standard librar
 
 from __future__ import annotations
 
-import ctypes  # at once: whom we become may not read the folder of Python any more
 import json
 import os
 import resource
@@ -56,7 +55,7 @@ class Order(TypedDict):
 
 def become(order: Order) -> None:
     """Never returns. Errors: OSError says which step the system refused."""
-    import ctypes  # noqa: F401 - for `_call`, while we can still reach it: not as the user we step down to
+    import ctypes  # noqa: F401 - for `_call`, while we can still reach it: whom we become may not read the folder of Python
 
     _first_to_go()
     os.umask(0o022)  # ours keeps others out, and a command runs as another user
@@ -143,6 +142,8 @@ def _leave_open(descriptor: int, content: bytes) -> None:
 
 def _call(name: str, *arguments: object) -> None:
     """Call a function of the C library that Python lacks."""
+    import ctypes  # here, not above: a process that starts sandboxes reads this module too, and calls nothing of it
+
     library = ctypes.CDLL(None, use_errno=True)
     if getattr(library, name)(*arguments) != 0:
         number = ctypes.get_errno()
