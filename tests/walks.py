@@ -54,6 +54,8 @@ STAND_INS: Final = ("bot", "testing")
 """Of tests, and on nobody's way."""
 ROUNDS: Final = 4
 """The first one warms the process up and is not counted."""
+CHANGE: Final = 0.05
+"""Seconds for a change of a card, as on platforms: so the answer behind it waits its turn in each round."""
 BEGIN: Final = "<!-- written by `python -m tests.walks` -->\n"
 END: Final = "<!-- end of what is written -->\n"
 
@@ -143,7 +145,7 @@ async def walks(folder: Path) -> Mapping[str, Walk]:
     answers += [f"schedule {n}." for n in range(ROUNDS)]
     with steps.watching():
         off = {"metrics__enabled": False, "outbox__previews": False}
-        async with running(folder, answers, edits=True, tools={"ring": Ring()}, **off) as at_work:
+        async with running(folder, answers, edits=True, change=CHANGE, tools={"ring": Ring()}, **off) as at_work:
             return {
                 "A text": await _walked(steps, at_work, "text", _text),
                 "A click": await _walked(steps, at_work, "click", _click),

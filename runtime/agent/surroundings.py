@@ -30,7 +30,7 @@ from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Address, Effect, Now, Person, ToolSpec, Turn
 from runtime.domain.agents.manifest import Manifest
 from runtime.policy.rules import Ask, Policy
-from runtime.store.protocol import NO_BOARD, Around, Board, Claim, Conversed, Runs
+from runtime.store.protocol import NO_BOARD, Around, Board, Conversed, Runs
 
 USE_COUNTS_FOR: Final = timedelta(days=7)
 USE_COUNTS_AGE: Final = timedelta(hours=1)
@@ -66,10 +66,6 @@ class _Asker:
     around: Around
 
 
-def _asker_of(claim: Claim) -> _Asker:
-    return _Asker(claim.address, claim.requester, claim.names, claim.around)
-
-
 class Surroundings:
     """Gathers the facts of runs, and keeps what stands in a conversation for its next message. What the store knows of a
     room came along with the claim; its questions are read once in a run, and only where there may be some. So is what was kept
@@ -99,7 +95,8 @@ class Surroundings:
 
     async def of(self, run: LiveRun, turns: Sequence[Turn]) -> RunFacts:
         """The facts of a run whose conversation has these turns."""
-        claim, asker = run.claim, _asker_of(run.claim)
+        claim = run.claim
+        asker = _Asker(claim.address, claim.requester, claim.names, claim.around)
         if self.skilled is not None and self.skilled.shelf.is_used and run.skills is None:
             run.skills = await self.skilled.given(claim, run.agent.manifest, turns)
             run.agent = narrowed(run.agent, run.skills)
@@ -168,7 +165,8 @@ class Surroundings:
 
     def denied(self, run: LiveRun) -> Denied:
         """Reasons for which tools are of no use to a run."""
-        return self._denied(run.agent, _asker_of(run.claim))
+        claim = run.claim
+        return self._denied(run.agent, _Asker(claim.address, claim.requester, claim.names, claim.around))
 
     def _denied(self, agent: Agent, asker: _Asker) -> Denied:
         room = self._named(asker.address)

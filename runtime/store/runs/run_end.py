@@ -235,9 +235,7 @@ def finish(
     told = (
         (yield from ended(run, trigger, state, text, count, now, new_id, until)) if trigger in FOR_SCHEDULES else None
     )
-    below = Below()
-    if state is not RunState.DONE:
-        below = yield from _broken_off(lane, run, state, why or text, now, new_id)
+    below = Below() if state is RunState.DONE else (yield from _broken_off(lane, run, state, why or text, now, new_id))
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)

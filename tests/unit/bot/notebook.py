@@ -45,14 +45,16 @@ WRITE = Call("c2", "write_file", '{"path": "secret.txt", "content": "the secret"
 
 
 class Notebook:
-    """A channel whose platform is two lists. `cut` sends end without an answer; with `edits` it changes what is shown."""
+    """A channel whose platform is two lists. `cut` sends end without an answer; with `edits` it changes what is shown, which takes
+    `change` seconds."""
 
     channel, account, identity = "notebook", "main", "notebook-1"
 
-    def __init__(self, cut: int = 0, *, edits: bool = False) -> None:
+    def __init__(self, cut: int = 0, *, edits: bool = False, change: float = 0.0) -> None:
         self.shown: list[Part] = []
         self.cut = cut
         self.edits = edits
+        self.change = change
         self.news = asyncio.Event()
 
     def features(self) -> Features:
@@ -73,6 +75,7 @@ class Notebook:
         return Receipt(part.id)
 
     async def edit(self, receipt: Receipt, part: Part) -> Receipt:
+        await asyncio.sleep(self.change)
         return await self.show(part)
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
@@ -118,6 +121,7 @@ async def running(
     *,
     cut: int = 0,
     edits: bool = False,
+    change: float = 0.0,
     tools: Mapping[str, Tool] | None = None,
     **given: object,
 ) -> AsyncIterator[Running]:
@@ -127,7 +131,7 @@ async def running(
         environ={},
         folder=folder,
     )
-    notebook, made = Notebook(cut, edits=edits), list[App]()
+    notebook, made = Notebook(cut, edits=edits, change=change), list[App]()
 
     async def make(settings: Settings) -> App:
         made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers), tools=tools))
