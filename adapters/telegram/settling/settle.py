@@ -42,7 +42,7 @@ from runtime.errors import Rejected, Retryable, Uncertain
 BUDGET: Final = 60
 BUDGET_IN_A_GROUP: Final = 12
 EMPTY_AT_FIRST: Final = 3
-"""Ids of a group without a message, after which a first look is over: nobody there is looked for in vain for long."""
+"""Ids of a supergroup without a message, after which a first look is over: nobody there is looked for in vain for long."""
 BRIEF: Final = 5.0  # seconds of the first look where others are looked for too: the second begins 25 s after the marker
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
@@ -151,10 +151,10 @@ class Settling:
         return Shown(Receipt(message_name(search.chat, search.met)))
 
     def _is_brief(self, search: Search, scene: Scene) -> bool:
-        """True if a first look has done what it may: in a group each probe that it spares is one for the second."""
+        """True if a first look has done what it may: in a supergroup each probe that it spares is one for the second."""
         if search.attempt.looks:
             return False
-        if is_group(search.chat) and search.empty >= EMPTY_AT_FIRST:
+        if search.upto and search.empty >= EMPTY_AT_FIRST:
             return True
         return bool(scene.others) and monotonic() - search.ticks > BRIEF
 

@@ -69,6 +69,10 @@ async def test_an_approved_call_waits_for_the_other_question_and_runs_then(any_s
     assert head((await any_stage.screen(GENERAL))[0]).startswith(" · done in 0 s")
 
 
+async def heads(stage: Stage) -> list[str]:
+    return [head(card) for card in await stage.screen(GENERAL) if "`shell`" in card]
+
+
 async def test_while_it_runs_the_card_says_so(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA])
     began, go_on = asyncio.Event(), asyncio.Event()
@@ -81,12 +85,12 @@ async def test_while_it_runs_the_card_says_so(stage: Stage) -> None:
     process.tools["shell"].does = does
     await process.click((await only(stage)).id, room=GENERAL)
     async with process.running():
-        await began.wait()
-        await process.courier.quiet()
-        cards_now = [card for card in await stage.screen(GENERAL) if "`shell`" in card]
+        async with asyncio.timeout(20):
+            await began.wait()
+            while await heads(stage) != [" · running"]:
+                await stage.written()
         go_on.set()
         await process.rest()
-    assert [head(card) for card in cards_now] == [" · running"]
 
 
 async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stage: Stage) -> None:

@@ -13,7 +13,12 @@ from bot.node.lock import AlreadyRunning, Control, announced, control_of, holder
 from runtime.errors import ConfigError, StoreError
 from tests.fakes.ending import Ending
 
-CONTROL = Control("http://127.0.0.1:1", "sesame", os.getpid())
+
+@pytest.fixture(name="control")
+def _control() -> Control:
+    return Control("http://127.0.0.1:1", "sesame", os.getpid())
+
+
 HOLD = "import sys, time; from pathlib import Path; from bot.node.lock import holding\nwith holding(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
 
 
@@ -50,10 +55,10 @@ def test_a_folder_that_cannot_be_made_is_told_with_its_setting(tmp_path: Path) -
         pass
 
 
-def test_control_is_for_the_user_alone_and_gone_afterwards(tmp_path: Path) -> None:
-    with holding(tmp_path), announced(tmp_path, CONTROL):
+def test_control_is_for_the_user_alone_and_gone_afterwards(tmp_path: Path, control: Control) -> None:
+    with holding(tmp_path), announced(tmp_path, control):
         assert (tmp_path / "control.json").stat().st_mode & 0o777 == 0o600
-        assert control_of(tmp_path) == CONTROL
+        assert control_of(tmp_path) == control
     assert not (tmp_path / "control.json").exists()
     assert control_of(tmp_path) is None
 
@@ -66,5 +71,5 @@ def test_what_a_killed_process_left_means_nothing(tmp_path: Path, left: str) -> 
         assert control_of(tmp_path) is None
 
 
-def test_the_token_does_not_show() -> None:
-    assert "sesame" not in repr(CONTROL)
+def test_the_token_does_not_show(control: Control) -> None:
+    assert "sesame" not in repr(control)
