@@ -251,10 +251,13 @@ class Courier:
         waits = self._duty is not None and (room in self._wanted or room in self._later)
         return not (waits or room in self._active or self._width.locked()) and self._context.lease_is_fresh()
 
-    def let_go(self, address: Address) -> None:
-        """Nothing is known to have come of it: the room is served as any other."""
+    def let_go(self, address: Address) -> bool:
+        """Nothing is known to have come of it: the room is served as any other; whether by this one."""
         self._active.discard(address)
-        self.nudge(address)
+        if self.nudge(address):
+            return True
+        self._leave(address)
+        return False
 
     def _leave(self, address: Address) -> None:
         self._active.discard(address)

@@ -132,9 +132,7 @@ class Couriers:
         courier = self._of(new.address)
         if courier and begun:
             courier.begin(new, run_id)
-        elif courier and new.rendered:
-            courier.let_go(new.address)
-        else:
+        elif not (courier and new.rendered and courier.let_go(new.address)):
             self.nudge(new.address)
 
     def keep(self, room: Address) -> KeptRoom | None:

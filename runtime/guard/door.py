@@ -78,8 +78,8 @@ class Door:
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
         """`text` as it may go on. One that was clean just now is, until somebody knows of another secret."""
-        way = gate, room, self.guard, self.guard.held
-        if self._clean and self._clean[0] is text and self._clean[1:] == way:
+        way, last = (gate, room, self.guard, self.guard.held), self._clean  # read once: threads clean as well
+        if last and last[0] is text and last[1:] == way:
             return Clean(text)
         found = self.check(text, gate, room).text
         self._clean = (text, *way) if found is text else ()

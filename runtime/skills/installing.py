@@ -43,7 +43,7 @@ def install(contents: Mapping[str, bytes], goal: Path, was: Was = lambda _: True
             _place(draft, goal)
         _sync(goal.parent)
     finally:
-        _remove(draft)
+        _clear(draft)
 
 
 def uninstall(goal: Path, was: Was) -> None:
@@ -57,7 +57,7 @@ def uninstall(goal: Path, was: Was) -> None:
         _place(draft, goal)
         raise MovedOn
     _sync(goal.parent)
-    _remove(draft)
+    _clear(draft)
 
 
 def mend(goal: Path) -> None:
@@ -120,6 +120,12 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _clear(draft: Path) -> None:
+    """Remove what is out of the way by now: what can't be removed fails nothing that is done, and `mend` tries again."""
+    with suppress(OSError):
+        _remove(draft)
 
 
 def _remove(folder: Path) -> None:

@@ -29,6 +29,8 @@ QUIET: Final = "quiet"
 UNSTORED: Final = "the database is away"
 RESENT: Final = timedelta(seconds=60)
 """What was not acknowledged comes again after so long at the latest, and then only once more."""
+RELAPSED_MOST: Final = timedelta(seconds=15)
+"""At most so long a store that answers again is not believed, where it was away soon after it did so before."""
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +59,8 @@ class Sockets:
         self._ask_store = ask_store
         self._socket: Socket | None = None
         self._asking: asyncio.Future[None] | None = None
-        self._failures = 0
+        self._failures = self._relapses = 0
+        self._settled_at = 0.0
         self._gap: bool | None = True  # None: nothing was missed
 
     async def run(self) -> None:
@@ -170,13 +173,18 @@ class Sockets:
         return True
 
     async def _until_stored(self) -> None:
-        """Wait until the store answers."""
+        """Wait until the store answers; longer where it did so before, and was away soon again: Slack bounds how many sockets
+        may be opened in a minute."""
         began = time.monotonic()
+        self._relapses = self._relapses + 1 if began < self._settled_at else 0
+        wait = min(self._pace.again_first * 2 ** min(self._relapses, 10), RELAPSED_MOST)
         is_back = False
         while not is_back:
-            await asyncio.sleep(self._spread(self._pace.again_first).total_seconds())
-            is_back = await self._store_answers()
-        self._gap = time.monotonic() - began > RESENT.total_seconds()
+            await asyncio.sleep(self._spread(wait).total_seconds())
+            is_back, wait = await self._store_answers(), self._pace.again_first
+        ended = time.monotonic()
+        self._settled_at = ended + RESENT.total_seconds()
+        self._gap = ended - began > RESENT.total_seconds()
 
     async def _told(self, reason: str, socket: Socket) -> None:
         """Note the end of a socket. After a refresh the old one hears until the new one does."""

@@ -17,7 +17,7 @@ from runtime.delivery.couriers import Couriers
 from runtime.errors import Rejected
 from runtime.store.protocol import NewDelivery
 from tests.contract.courier.scripted import ScriptedAdapter
-from tests.contract.courier.stage import ACCOUNT, Stage, address
+from tests.contract.courier.stage import ACCOUNT, Stage, a_claim, address
 from tests.contract.courier.test_duty import running
 
 
@@ -93,6 +93,20 @@ async def test_where_our_store_is_the_screen_each_node_shows_what_it_answers(any
         assert (rendered.duty, len(rendered.receipts)) == (None, 1)
         assert await page.prepare(any_stage.new()) is None  # the first one keeps its room
         page.begin(replace(new, rendered=rendered), RunId("r"))
+    async with asyncio.timeout(30):
+        await page.quiet()
+
+
+async def test_an_answer_that_waits_its_turn_calls_the_node_that_shows_it(stage: Stage) -> None:
+    """What it waits for may be over by the time it is committed: then nobody there looks at the room once more."""
+    await (await stage.courier(lease=await stage.lease(alone=False))).drain()  # which has the duty
+    adapter, calls = ScriptedAdapter(offers=Features(stored=True)), list[Address]()
+    page = await stage.courier(adapter=adapter, lease=await stage.lease(alone=False))
+    couriers = Couriers([page], stage.store.outbox, calls.append)
+    prepared = await couriers.prepare(stage.new(), a_claim())
+    assert prepared.rendered is not None
+    couriers.carry_on(prepared, RunId("r"), begun=False)
+    assert calls == [address()]
     async with asyncio.timeout(30):
         await page.quiet()
 

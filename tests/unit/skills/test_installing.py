@@ -76,3 +76,20 @@ def test_a_folder_goes_whole_unless_somebody_wrote_into_it(goal: Path) -> None:
     assert list(goal.parent.iterdir()) == []
     with pytest.raises(MovedOn):
         uninstall(goal, lambda folder: folder is not None)
+
+
+def test_what_cannot_be_removed_once_it_is_out_of_the_way_fails_nothing(
+    goal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be told that all is as it was."""
+
+    def refused(folder: Path) -> None:
+        raise PermissionError(folder)
+
+    install({"SKILL.md": b"old"}, goal)
+    with monkeypatch.context() as held:
+        held.setattr("shutil.rmtree", refused)
+        uninstall(goal, lambda _: True)
+    assert not goal.exists()
+    install(FORM, goal)
+    assert [one.name for one in goal.parent.iterdir()] == ["notes"]

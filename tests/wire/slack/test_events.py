@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from adapters.slack.health import Health
+from adapters.slack.incoming.socket import Store
+from adapters.slack.incoming.socket_mode import Sockets
+from adapters.slack.settings import Pace
+from adapters.slack.web import Web
 from runtime.contract import (
     Address,
     Addressing,
@@ -220,6 +225,36 @@ async def test_while_the_store_is_away_slack_tells_other_processes(on: Workspace
             "hello",
             "hello again",
         ]
+
+
+async def test_with_a_store_that_comes_and_goes_sockets_are_opened_ever_more_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+
+    def noted(_: Sockets, wait: timedelta) -> timedelta:
+        waits.append(wait.total_seconds())
+        return timedelta()
+
+    async def answers() -> None: ...
+
+    monkeypatch.setattr(Sockets, "_spread", noted)
+
+    sockets = Sockets(
+        cast("Store", None),
+        web=cast("Web", None),
+        pace=Pace(),
+        health=Health("main"),
+        on_hearing=lambda _: None,
+        on_opening=lambda: None,
+        ask_store=answers,
+    )
+    for _ in range(6):
+        await sockets._until_stored()
+    assert waits == [1, 2, 4, 8, 15, 15]
+    sockets._settled_at = 0  # it stayed
+    await sockets._until_stored()
+    assert waits[6:] == [1]
 
 
 async def test_a_store_that_answers_and_did_not_take_one_event_costs_no_socket(on: Workspace) -> None:
