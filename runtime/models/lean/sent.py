@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runtime.models.media.bounded import BOUND_OF_ANSWERS
@@ -48,7 +48,7 @@ class Straight:
     request: Any
     _transport: Any
     _url: Any
-    _headers: Any
+    _headers: Any = field(repr=False)
     _named: Mapping[str, Any]
 
     async def send(self, body: bytes) -> Any:

@@ -299,7 +299,7 @@ class NearReads:
     """A connection for reads of a few rows on the thread that asks for them: the way to another thread and back takes longer, by two
     switches, two calls into the loop, and the interpreter's lock.
 
-    It is made with the first, and waits for no lock and for no slow disk: then it has no answer.
+    It is made with the first, and has no answer where it would wait for a lock, nor for a while after a disk was slow once.
     """
 
     def __init__(
