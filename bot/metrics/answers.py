@@ -35,9 +35,11 @@ class Answers:
         return len(self._open)
 
     def expect(self, delivery: DeliveryId, run: RunId, way: str, parts: int = 0) -> None:
-        """An answer was written. What is known already stays."""
+        """An answer was written. What is known already stays, but for one that a courier read before its writer was told."""
         known = self._open.setdefault(delivery, Answer(run, way))
         known.parts = parts or known.parts
+        if known.way == ADOPTED:
+            known.way = way
         if len(self._open) > self._most:
             del self._open[next(iter(self._open))]
 

@@ -23,7 +23,7 @@ from structlog.testing import capture_logs
 from bot.accounts.naming import Called
 from bot.metrics import gauges
 from bot.metrics.access import OPEN, SHOW_IT, STRANGE, MetricsAccess, Objection
-from bot.metrics.answers import Answers
+from bot.metrics.answers import ADOPTED, RESUMED, Answer, Answers
 from bot.metrics.counting import Counting, CountingLoop
 from bot.metrics.exposition import Exposition
 from bot.metrics.labels import OTHER, Labels
@@ -79,6 +79,14 @@ def test_a_counter_counts_each_combination_of_labels() -> None:
     counter.add("1", "3")
     assert dict(counter) == {("1", "2"): 1.5, ("1", "3"): 1}
     assert counter.value("9", "9") == 0
+
+
+def test_an_answer_that_a_courier_read_before_its_writer_was_told_is_its_writers() -> None:
+    answers = Answers()
+    answers.expect(DeliveryId("d"), RunId("r"), ADOPTED, parts=1)
+    answers.expect(DeliveryId("d"), RunId("r"), RESUMED)
+    answers.expect(DeliveryId("d"), RunId("r"), ADOPTED, parts=2)  # it is read again, as often as there is more of it
+    assert answers.shown(DeliveryId("d"), 2) == Answer(RunId("r"), RESUMED, 2)
 
 
 def test_without_labels_there_is_a_number_from_the_start() -> None:

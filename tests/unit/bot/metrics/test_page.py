@@ -52,6 +52,7 @@ async def test_what_happened_is_what_it_shows(tmp_path: Path) -> None:
         asked = await numbers(at_work)
         await at_work.approve()
         await at_work.notebook.until("done")
+        await with_some(at_work, "signalbox_answer_lag_seconds_count", "main", "notebook", "resumed")
         await at_work.say("and now?")
         after = await with_some(at_work, "signalbox_answer_lag_seconds_count", "main", "notebook", "straight")
     assert asked["signalbox_approvals_pending", "call"] == asked["signalbox_runs_open", "parked"] == 1
