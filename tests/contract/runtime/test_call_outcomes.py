@@ -87,10 +87,11 @@ async def test_while_it_runs_the_card_says_so(stage: Stage) -> None:
     async with process.running():
         async with asyncio.timeout(20):
             await began.wait()
-            while await heads(stage) != [" · running"]:
+            while " · running" not in (told := await heads(stage)):
                 await stage.written()
         go_on.set()
         await process.rest()
+    assert told == [" · running"]
 
 
 async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stage: Stage) -> None:
