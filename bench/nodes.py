@@ -82,7 +82,7 @@ def _nodes(server: Postgres, size: Load, count: int, share: float | None) -> Ite
         ThreadPoolExecutor(count) as pool,
     ):
         told = f'database_url = "{server.create_database()}"\n' + settings(f"{model.url}/v1", stream=False)
-        groups = [stack.enter_context(share_of_a_core(f"node{n}", share)) for n in range(count) if share]
+        groups = [stack.enter_context(share_of_a_core(f"{count}-node{n}", share)) for n in range(count) if share]
         members = [stack.enter_context(signalbox(made(Path(name) / f"node{n}"), told)) for n in range(count)]
         for group, member in zip(groups, members, strict=False):
             put(group, member.process.pid)
