@@ -1,9 +1,12 @@
-"""Health of the store's writes, told once when it changes: everybody who works would tell it otherwise."""
+"""Health of the store's writes, told once when it changes, since everybody who works would tell it otherwise; and of reads on
+the event loop's thread, which can tell nothing while they wait."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -14,6 +17,8 @@ log = structlog.get_logger("store")
 
 CALM: Final = 2.0
 """Seconds without a failure until it is over: a full disk refuses what is large and takes what is small."""
+HANGS_AFTER: Final = timedelta(seconds=5)
+"""A disk that has not answered one read of a few rows by then is not slow: it hangs."""
 
 
 class Health:
@@ -44,3 +49,38 @@ class Health:
     def close(self) -> None:
         """Close: what fails from now on fails because this process ends."""
         self._closed = True
+
+
+class DiskWatch:
+    """Says that a disk hangs, from a thread of its own: the process stands still until it answers.
+
+    It ends nothing. Another process could not read the file either, and what is under way goes on once the disk is back;
+    who watches the process from outside (systemd, a container's runtime) sees that it gives no sign, and reads here why.
+    `since` is when a read began, by `perf_counter`; 0 while there is none.
+    """
+
+    def __init__(self, path: str, after: timedelta = HANGS_AFTER) -> None:
+        self._path = path
+        self._after = after.total_seconds()
+        self.since = 0.0
+        self._closed = threading.Event()
+        threading.Thread(target=self._run, name="store-disk-watch", daemon=True).start()
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _run(self) -> None:
+        told = 0.0
+        while not self._closed.wait(self._after):
+            since = self.since
+            if told and since != told:
+                log.warning(
+                    "the disk answers again", path=self._path, after_seconds=round(time.perf_counter() - told, 1)
+                )
+                told = 0.0
+            elif since and not told and time.perf_counter() - since > self._after:
+                why = "a read has not come back, and until it does this process stands still"
+                log.error(
+                    "the disk hangs", path=self._path, reason=why, fix="look at the disk, or at the server that has it"
+                )
+                told = since
