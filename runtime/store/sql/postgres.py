@@ -244,6 +244,11 @@ class ServerClock:
     def __call__(self) -> datetime:
         return self._at + timedelta(seconds=self._steady() - self._tick)
 
+    @property
+    def seen(self) -> float:
+        """Time by the steady clock of the last look."""
+        return self._tick
+
     def is_old(self) -> bool:
         return self._is_doubtful or self._steady() - self._tick > LOOK_EVERY
 
@@ -328,6 +333,9 @@ class PostgresDriver:
 
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
+
+    def clock_seen(self) -> float:
+        return self._clock.seen
 
     def look_at_clock(self) -> None:
         self._clock.doubt()

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.contract import Now
+from runtime.contract import Now, steady
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql.driver import (
     LAST_QUERIES,
@@ -402,6 +402,9 @@ class SqliteDriver:
         if self._files is None or self._files.trouble is None:
             return None
         return await asyncio.to_thread(self._writer.copy, folder)
+
+    def clock_seen(self) -> float:
+        return steady()
 
     def look_at_clock(self) -> None:
         """Nothing: each look at the clock is a look at this machine's."""
