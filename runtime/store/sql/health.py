@@ -27,11 +27,13 @@ class Health:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.trouble: StoreError | None = None
         self._clock = clock
-        self._began = self._last = 0.0
+        self._began = self._last = self._over_at = 0.0
         self._closed = False
 
-    def failed(self, error: StoreError) -> None:
-        if self._closed:
+    def failed(self, error: StoreError, began: float) -> None:
+        """A write failed that began then, by `monotonic`. One of before the last trouble was over tells nothing new: a connection
+        that was forgotten in an outage is found silent seconds after it."""
+        if self._closed or (self.trouble is None and began < self._over_at):
             return
         self._last = self._clock()
         if self.trouble is None:
@@ -43,8 +45,8 @@ class Health:
     def worked(self) -> None:
         if self.trouble is None or self._clock() - self._last < CALM:
             return
-        self.trouble = None
-        log.warning("the store works again", after_seconds=round(self._clock() - self._began, 1))
+        self.trouble, self._over_at = None, self._clock()
+        log.warning("the store works again", after_seconds=round(self._over_at - self._began, 1))
 
     def close(self) -> None:
         """Close: what fails from now on fails because this process ends."""

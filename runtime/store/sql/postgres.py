@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, Final, Protocol
 
 import asyncpg
@@ -341,12 +341,12 @@ class PostgresDriver:
         self._clock.doubt()
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
-        limit = min(within or self._within, self._within).total_seconds()
+        limit, began = min(within or self._within, self._within).total_seconds(), monotonic()
         try:
             written = await self._guarded(lambda: self._written(make, limit))
         except StoreError as error:
             if error.trouble is not Trouble.LOCKED:  # others can write, and so can we, but for what they keep just now
-                self._health.failed(error)
+                self._health.failed(error, began)
             self._watch.failed(error)
             raise
         if self._health.trouble:

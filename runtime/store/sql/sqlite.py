@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from time import perf_counter, sleep
+from time import monotonic, perf_counter, sleep
 from typing import Any, Final
 
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
@@ -415,11 +415,12 @@ class SqliteDriver:
             await asyncio.to_thread(_cut_log, self._path)
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        began = monotonic()
         try:
             written = await self._writer.submit(make)
         except StoreError as error:
             if error.trouble is not Trouble.LOST:  # which was told already
-                self._health.failed(error)
+                self._health.failed(error, began)
             self._watch.failed(error)
             raise
         if self._health.trouble:
