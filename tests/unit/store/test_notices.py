@@ -230,7 +230,7 @@ async def test_where_nothing_can_be_heard_it_looks_instead_and_says_so(url: str)
             await well.until(lambda: well.topics == ["lanes"])
     (line,) = [line for line in logs if line["log_level"] == "warning"]
     assert line["event"] == "other nodes are not heard"
-    assert "database_listen_url" in line["fix"]
+    assert "a PostgreSQL server that runs" in line["fix"]
     assert "each 250 ms" in line["effect"]
     assert "sesame" not in str(logs)
 
@@ -277,6 +277,7 @@ async def test_a_listen_that_hears_nothing_is_found_out(url: str) -> None:
             await deaf.until(lambda: deaf.looks > 1)
     (line,) = [line for line in logs if line["log_level"] == "warning"]
     assert "did not arrive" in line["reason"]
+    assert line["fix"].endswith("not at a pooler")
 
 
 async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
