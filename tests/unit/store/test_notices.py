@@ -295,14 +295,16 @@ async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatc
 
 async def test_a_way_that_hears_is_told_from_one_that_does_not(url: str) -> None:
     assert await trouble(url, url) is None
-    assert "refused" in (await trouble(url, NOWHERE) or "").lower()
+    reason, fix = await trouble(url, NOWHERE) or ("", "")
+    assert "refused" in reason.lower()
+    assert "a PostgreSQL server that runs" in fix
 
 
 async def test_another_database_is_no_way_to_hear(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telling, "ECHO", timedelta(seconds=0.1))
     told = await trouble(postgres.create_database(), postgres.create_database())
     assert told is not None
-    assert "did not arrive" in told
+    assert "did not arrive" in told[0]
 
 
 async def test_a_notice_of_somebody_else_is_left_alone(url: str) -> None:
