@@ -3,7 +3,8 @@
 
 import { count, language, languages, locale, many, t } from "./language.js";
 
-const seconds = (number) => {
+const seconds = (told) => {
+  const number = Math.max(told, 0.01); // nothing takes no time
   if (number < 60) return `${number.toLocaleString(locale, { maximumFractionDigits: number < 1 ? 2 : 1 })} s`;
   const whole = Math.round(number);
   const minutes = Math.floor(whole / 60);
