@@ -81,6 +81,22 @@ def test_one_in_a_group_is_there_or_comes_again_within_thirty_five_seconds(appli
     play(scene)
 
 
+@pytest.mark.parametrize("applied", [None, 0.0, 5.0], ids=["never", "at once", "late"])
+@pytest.mark.parametrize("patience", [1.0, 5.0, 30.0])
+def test_a_process_that_is_told_nothing_itself_looks_all_the_same(patience: float, applied: float | None) -> None:
+    """Another one listens for the account, and the courier here may have less patience than a look would like."""
+
+    async def scene(loop: JumpingLoop) -> None:
+        lost = [Lost(chat, applied=applied) for chat in (1005, -1002, -1006)]
+        ocean = Ocean(loop, lost, heard_here=False, patience=patience)
+        ocean.hear(11)
+        ocean.start()
+        assert await ocean.all_shown() <= BOUND
+        assert not any(one.unknown for one in lost)
+
+    play(scene)
+
+
 def test_a_look_ends_where_more_is_known_of_a_supergroup_than_is_kept() -> None:
     """What a probe finds out is forgotten at once there: the look must not try the same id for ever."""
 
