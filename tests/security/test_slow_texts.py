@@ -17,6 +17,7 @@ from runtime.context.prompt.proposals import parted
 from runtime.contract import UserTurn
 from runtime.markup import parse
 from runtime.policy.grant_patterns import Pattern
+from runtime.policy.shell_line import read_line
 from runtime.text.outside import stripped
 
 BOT: Final = BotUser("T1", "U0BOT", "B0BOT", "signalbox")
@@ -32,6 +33,7 @@ CASES: Final[Sequence[tuple[str, Callable[[], object]]]] = (
     ("brackets behind a link", lambda: parse("[a](https://example.org)" + "[" * 50_000)),
     ("blanks between marks, for Slack", lambda: to_slack(parse("**a" + " " * 40_000 + "b**"))),
     ("blanks in a message of Slack", lambda: without_me("a" + " " * 40_000 + "x", BOT)),
+    ("a command of braces", lambda: read_line("{" * 50_000)),
     ("a path that a grant may fit", lambda: GRANTED.fits({"path": "a" * 5_000})),
 )
 
