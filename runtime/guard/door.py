@@ -101,11 +101,13 @@ class Door:
         for finding in findings[:TOLD_MOST]:
             self._told(gate, room, finding)
 
+    def passes(self, text: str, gate: Gate, room: str = "") -> bool:
+        """True if nothing was found in `text` when it was looked at, and nobody knows of another secret since."""
+        return self._plain(text, gate, room) in self._now_known()
+
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on. One in which nothing was found isn't looked at again, until somebody knows of another secret."""
-        if self._plain(text, gate, room) in self._now_known():
-            return Clean(text)
-        return self.check(text, gate, room).text
+        """`text` as it may go on; one that passes isn't looked at again."""
+        return Clean(text) if self.passes(text, gate, room) else self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
         """`text` as `clean` tells it, for rows that were written before and may hold anything. A warning about it is told once in
