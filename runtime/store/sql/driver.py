@@ -104,6 +104,9 @@ class Driver(Protocol):
     def now(self) -> datetime:
         """The engine's clock."""
 
+    def clock_seen(self) -> float:
+        """Time by the steady clock when it looked at the engine's clock last; what `now` says since then is reckoned."""
+
     def look_at_clock(self) -> None:
         """Have the next write look at the engine's clock, where that is another machine's."""
 
