@@ -54,6 +54,10 @@ LINK_INSIDE: Final = "]("
 """Stands in each link: without it a bracket is a letter like others."""
 PLAIN_MAX_CHARS: Final = 4_000
 """Of a longer text nobody asks: few are of words alone."""
+LAST_END: Final = "last end of a link"
+IN_VAIN: Final = "read in vain"
+IN_VAIN_MAX_CHARS: Final = 20_000_000
+"""Of a text, that may be read behind brackets that turn out to be no links; further ones are brackets."""
 SAFE_LINK: Final = re.compile(r"(https?://|mailto:)[^\s]", re.IGNORECASE)
 
 
@@ -123,10 +127,21 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _link_with_an_end(state: StateInline, silent: bool) -> bool:
-    """The parser's link rule, not tried where no link can end: 30,000 open brackets would take it a second."""
+    """The parser's link rule, not tried where no link can end, nor once too much was read in vain: each of 50,000 open brackets
+    has it read all that follows."""
     from markdown_it.rules_inline.link import link
 
-    return state.src[state.pos] == "[" and state.src.find("](", state.pos) >= 0 and link(state, silent)
+    if state.src[state.pos] != "[":
+        return False
+    text, end = state.env.get(LAST_END, ("", -1))
+    if text is not state.src:
+        state.env[LAST_END] = state.src, (end := state.src.rfind("]("))
+    if end < state.pos or state.env.setdefault(IN_VAIN, IN_VAIN_MAX_CHARS) < 0:
+        return False
+    if link(state, silent):
+        return True
+    state.env[IN_VAIN] -= state.posMax - state.pos
+    return False
 
 
 def _table_that_keeps_all_cells(state: StateBlock, start: int, end: int, silent: bool) -> bool:
