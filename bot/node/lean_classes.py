@@ -1,5 +1,6 @@
 """Dataclasses that share the methods hardly anybody calls, instead of having each written for them: 4 MB in 700 classes,
-and a seventh of the time of a start. What makes an object is written for the first one: of most classes a process makes none.
+and a seventh of the time of a start. What makes an object is written for the first one, and what compares two with the first
+comparison: of most classes a process makes none.
 
 The two that hold a frozen class would also keep alive what a class with slots was made from: a second class, for nothing.
 """
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import CodeType
 from typing import Any, Final, Generic, Protocol, cast
 
 Decorator = Callable[..., Any]
@@ -78,9 +80,9 @@ class _Wanted:
         if self.frozen:
             yield from zip(("__setattr__", "__delattr__"), _held(made), strict=True)
         if self.is_compared and not self.has_own_eq:
-            yield "__eq__", _equal(_values(one.name for one in dataclasses.fields(made) if one.compare))
+            yield "__eq__", compared
         if self.is_compared and not self.has_own_hash:
-            yield "__hash__", _hash(made) if self.frozen else None
+            yield "__hash__", hashed if self.frozen else None
 
 
 def _minds_subclasses(cls: type) -> bool:
@@ -168,6 +170,21 @@ def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda self: tuple(getattr(self, name) for name in all_names)
 
 
+def compared(self: Any, other: object) -> Any:
+    """Equal with equal fields: what all classes share until their first comparison, which has it written for its class."""
+    cls = _owner(self, "__eq__", compared, EQUAL)
+    cls.__eq__ = equal = _equal(_values(one.name for one in dataclasses.fields(cls) if one.compare))
+    return equal(self, other)
+
+
+def hashed(self: Any) -> int:
+    """The same for a hash."""
+    cls = _owner(self, "__hash__", hashed, HASHED)
+    counting = [one.name for one in dataclasses.fields(cls) if (one.compare if one.hash is None else one.hash)]
+    cls.__hash__ = made = _hash(_values(counting))
+    return made(self)
+
+
 def _equal(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], Any]:
     def equal(self: Any, other: object) -> Any:
         if other.__class__ is not self.__class__:
@@ -177,9 +194,18 @@ def _equal(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], 
     return equal
 
 
-def _hash(made: Any) -> Callable[[Any], int]:
-    values = _values(one.name for one in dataclasses.fields(made) if (one.compare if one.hash is None else one.hash))
+def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
     return lambda self: hash(values(self))
+
+
+EQUAL: Final = _equal(_values(())).__code__
+HASHED: Final = _hash(_values(())).__code__
+
+
+def _owner(one: object, name: str, shared: Any, written: CodeType) -> Any:
+    """The class that has the method of that name from here: also where another thread has just written it."""
+    ours = shared.__code__, written
+    return next(base for base in type(one).__mro__ if getattr(base.__dict__.get(name), "__code__", None) in ours)
 
 
 @recursive_repr()

@@ -287,3 +287,34 @@ def test_nothing_is_left_of_writing_what_makes_an_object() -> None:
     assert Point.__init__.__closure__ is None or Point not in [
         cell.cell_contents for cell in Point.__init__.__closure__
     ]
+
+
+@BOTH
+def test_each_class_compares_its_own_fields_whichever_is_compared_first(record: Any) -> None:
+    @record(frozen=True)
+    class Base:
+        x: int
+
+    @record(frozen=True)
+    class Deep(Base):
+        y: int
+
+    class Plain(Base): ...
+
+    assert (Deep(1, 2) == Deep(1, 3), hash(Deep(1, 2)) == hash(Deep(1, 3))) == (False, False)
+    assert (Plain(1) == Plain(1), Plain(1) == Base(1), Base(1) == Base(2)) == (True, False, False)
+    assert {Plain(1), Plain(1), Base(1), Base(1)} == {Plain(1), Base(1)}
+
+
+def test_two_threads_may_need_a_method_first_at_once() -> None:
+    """The slower one comes with the method that was there before."""
+
+    @ours(frozen=True)
+    class Point:
+        x: int
+
+    late = Point.__eq__, Point.__hash__
+    one, other = Point(1), Point(1)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert (late[0](one, other), late[0](one, Point(2)), late[1](one)) == (True, False, hash(other))
