@@ -99,7 +99,7 @@ def _late_init(made: Any) -> Callable[..., None]:
     return init
 
 
-LATE: Final = _late_init(object).__code__
+LATE_INIT: Final = _late_init(object).__code__
 
 
 def _write_init(made: Any) -> Callable[..., None]:
@@ -119,8 +119,15 @@ def _write_init(made: Any) -> Callable[..., None]:
     return cast("Callable[..., None]", below.__init__)
 
 
+def write_ahead(classes: Iterable[type]) -> None:
+    """Have written what makes objects of these, before anybody waits for the first one. For any thread."""
+    for cls in classes:
+        if getattr(cls.__dict__.get("__init__"), "__code__", None) is LATE_INIT:
+            _write_init(cls)
+
+
 class _Signature:
-    """What the objects of a class are made of, for whoever inspects it."""
+    """Signature of a class, for whoever inspects it."""
 
     def __get__(self, one: object, cls: type) -> inspect.Signature:
         """Of the class alone: an object is not called. Errors: AttributeError."""
@@ -128,7 +135,7 @@ class _Signature:
             raise AttributeError("__signature__")
         owner = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
         init: Any = owner.__dict__["__init__"]
-        signature = inspect.signature(_write_init(owner) if getattr(init, "__code__", None) is LATE else init)
+        signature = inspect.signature(_write_init(owner) if getattr(init, "__code__", None) is LATE_INIT else init)
         return signature.replace(parameters=[*signature.parameters.values()][1:])
 
 
