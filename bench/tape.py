@@ -98,6 +98,9 @@ class Taped:
     async def purge(self) -> None:
         await self._driver.purge()
 
+    def clock_seen(self) -> float:
+        return self._driver.clock_seen()
+
     def look_at_clock(self) -> None:
         self._driver.look_at_clock()
 

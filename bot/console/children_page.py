@@ -81,7 +81,7 @@ def _figures(row: View) -> Iterator[str]:
     if row["stands"] and row["stands"] not in (row["state"], say("at work"), say("not begun")):
         yield legible(row["stands"])
     if row["seconds"] is not None:
-        yield lasting(row["seconds"]) if row["seconds"] >= 60 else f"{row['seconds']:.0f} s"
+        yield lasting(row["seconds"])
     if row["cost"]:
         yield f"${row['cost']:.4f}"
 

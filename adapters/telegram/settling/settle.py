@@ -118,7 +118,7 @@ class Settling:
         search = self._searches.of(part, mark, attempt, self._now())
         search.resting = False
         async with self._lines.look(part.id, mark):
-            await self._memory.drained()
+            await self._memory.drained(search.ticks)
             await self._lines.landed(self._neighbours(mark.chat))
             await self._memory.recall(mark.chat, part.address, attempt.marked_at)
             # Where nothing was known at the marker, what the store knows of the time before it counts.

@@ -20,7 +20,8 @@ HEARD: Final = timedelta(days=2)
 ROOMS: Final = 200
 REREAD_SECONDS: Final = 10.0  # seconds after which the store is asked anew
 SOON: Final = 2.0  # … what is lost, while that is looked for
-DRAIN: Final = 5.0  # seconds
+DRAIN: Final = 5.0  # seconds that a look waits for what this process is being told
+TOLD_ELSEWHERE: Final = 2.0  # … until what another process was told is in the store
 
 
 class StoredIds:
@@ -56,10 +57,17 @@ class StoredIds:
         self._asked.clear()
         self._floors.clear()
 
-    async def drained(self) -> None:
-        """Wait until what the platform had to tell is noted, as far as that can be waited for."""
+    async def drained(self, since: float) -> None:
+        """Wait until what the platform had to tell is noted, as far as that can be waited for.
+
+        `since` is when the look began, on the clock `monotonic`: one that was cut short and goes on waits no second time,
+        or a courier with little patience would never get behind this.
+        """
+        if not self._heard_here():
+            await asyncio.sleep(since + TOLD_ELSEWHERE - monotonic())
+            return
         try:
-            async with asyncio.timeout(DRAIN):
+            async with asyncio.timeout(since + DRAIN - monotonic()):
                 await self._idle()
         except TimeoutError:
             return

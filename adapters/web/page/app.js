@@ -31,6 +31,7 @@ const NO_INBOX = { count: 0, shown: false, told: [], hide() {}, titled() {}, cha
 const ICON = byId("icon").getAttribute("href");
 const text = byId("composer-text");
 const wide = matchMedia("(min-width: 900px)");
+const keyed = matchMedia("(hover: hover)"); // whoever has a mouse has keys: nothing comes up over the page when it takes focus
 
 class Page {
   #me;
@@ -84,12 +85,12 @@ class Page {
     const wanted = location.hash;
     if (wanted === NEW) this.#toNew();
     const known = wanted === NEW ? null : (roomInAddress() ?? this.outbox.room);
-    if (known) this.open(known, { focus: wide.matches });
+    if (known) this.open(known, { focus: keyed.matches });
     const ours = location.hash;
     await this.rooms.load(known, early.rooms);
     const led = location.hash === ours ? wanted : location.hash; // somebody may be quicker than the list
     if (this.#room) this.rooms.draw(this.#room);
-    else this.open(roomInAddress() ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    else this.open(roomInAddress() ?? this.rooms.newest ?? newRoom(), { focus: keyed.matches });
     this.#title();
     if (isInbox(led)) this.#toInbox(led);
     await painted();

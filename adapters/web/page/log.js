@@ -190,9 +190,11 @@ export class Log {
   }
 
   #agent(entry, again) {
+    const offered = [this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions)].filter(Boolean);
+    const tools = toolsOf(entry, this.#room, this.#actions);
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited), entry.schedule && h("span", { class: "of-schedule", "data-testid": "of-schedule" }, words.ofSchedule(entry.schedule))),
-      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions), toolsOf(entry, this.#room, this.#actions));
+      workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), offered.length > 0 ? h("div", { class: "below" }, ...offered, tools) : tools);
   }
 
   #card(entry) {

@@ -3,7 +3,8 @@
 
 import { count, language, languages, locale, many, t } from "./language.js";
 
-const seconds = (number) => {
+const seconds = (told) => {
+  const number = Math.max(told, 0.01); // nothing takes no time
   if (number < 60) return `${number.toLocaleString(locale, { maximumFractionDigits: number < 1 ? 2 : 1 })} s`;
   const whole = Math.round(number);
   const minutes = Math.floor(whole / 60);
@@ -157,7 +158,7 @@ export const words = {
   // cards
   needsApproval: t("Needs approval"),
   needsAnswer: t("Needs an answer"),
-  denyWithReason: t("Deny with a reason…"),
+  denyWithReason: "Deny with a reason…",
   cancel: t("Cancel"),
   signOut: t("Sign out"),
   myData: t("My data"),
@@ -195,8 +196,8 @@ export const words = {
   whatWasAsked: t("What was asked"),
   inboxChoose: ({ tool, room }) => (room ? t("Select {tool}, in {room}", { tool, room }) : t("Select {tool}", { tool })),
   inboxChosen: (number) => many("{number} selected", "{number} selected", number),
-  inboxApproveAll: (number) => t("Approve {number}", { number: count(number) }),
-  inboxDenyAll: (number) => t("Deny {number}", { number: count(number) }),
+  inboxApproveAll: (number) => `Approve ${count(number)}`,
+  inboxDenyAll: (number) => `Deny ${count(number)}`,
   inboxDone: {
     approve: (number) => many("Approved {number} call.", "Approved {number} calls.", number),
     deny: (number) => many("Denied {number} call.", "Denied {number} calls.", number),

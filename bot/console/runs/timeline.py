@@ -110,7 +110,7 @@ def lasting(seconds: float) -> str:
     ('0.04 s', '3.2 s', '2 min 5 s', '2 h 5 min')
     """
     if seconds < 1:
-        return f"{decimal(f'{seconds:.2f}')} s"
+        return f"{decimal(f'{max(seconds, 0.01):.2f}')} s"
     if seconds < 60:
         return f"{decimal(f'{seconds:.1f}')} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -167,13 +167,14 @@ async def _server(url: str) -> Sequence[Finding]:
 
 async def _notices(url: str, listen_url: str) -> Finding:
     """Finding about notices: would processes on this server hear each other?"""
-    from runtime.store.sql.telling import FIX, trouble
+    from runtime.store.sql.telling import trouble
 
-    reason = await trouble(url, listen_url)
-    if reason is None:
+    found = await trouble(url, listen_url)
+    if found is None:
         return fine("store.notices", "its processes can notify each other")
+    reason, fix = found
     why = "Each process then checks for changes four times a second, and a stop takes effect only at the next step."
-    return warning("store.notices", f"its processes can't notify each other: {reason}", why, FIX)
+    return warning("store.notices", f"its processes can't notify each other: {reason}", why, fix)
 
 
 def _of_server(connection: Any) -> Finding:

@@ -39,7 +39,7 @@ from runtime.domain.transcript import ERROR
 from runtime.text.glyphs import clip, fenced, plainly, visible
 from runtime.text.outside import OPENS, unfenced
 from runtime.text.retold import retold
-from runtime.text.words import marked, moment, say, several
+from runtime.text.words import decimal, marked, moment, say, several
 
 ENDED = {
     ApprovalState.APPROVED: marked("Approved"),
@@ -194,7 +194,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
     lines, code = told.get("lines", ()) if home else (), say("exit {exit}", exit=told["exit"]) if "exit" in told else ""
     match told["state"]:
         case "done":
-            words = ", ".join(filter(None, [say("done in {seconds} s", seconds=f"{told['seconds']:g}"), code]))
+            words = ", ".join(filter(None, [_took(told["seconds"]), code]))
         case "failed":
             words = say("failed: {why}", why=code or say("see below")) if home or code else say("failed")
         case "waits":
@@ -207,6 +207,10 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
     return f" · {words}{_undone(told) if 'undo' in told else ''}", shown and say("Result:\n\n{shown}", shown=shown)
+
+
+def _took(seconds: float) -> str:
+    return say("done in {seconds} s", seconds=decimal(f"{seconds:g}")) if seconds else say("done at once")
 
 
 def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:

@@ -175,7 +175,9 @@ def _card_state(piece: Piece) -> CardState:
 
 
 def told_time(took: timedelta) -> str:
-    return f"{max(0, took.total_seconds()):.0f} s" if took < SECONDS_UP_TO else briefly(took)
+    if took < timedelta(seconds=1):
+        return "< 1 s"
+    return f"{took.total_seconds():.0f} s" if took < SECONDS_UP_TO else briefly(took)
 
 
 def _short(text: str) -> str:

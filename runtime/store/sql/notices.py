@@ -18,7 +18,7 @@ import structlog
 
 from runtime.errors import StoreError
 from runtime.store.sql.envelopes import EVERYTHING, Outgoing, head, opened, sealed
-from runtime.store.sql.telling import FAILURES, FIX, NOTIFY_CHANNEL, Deaf, connected, echo, reason_of, tell
+from runtime.store.sql.telling import FAILURES, NOTIFY_CHANNEL, Deaf, connected, echo, fix_of, reason_of, tell
 
 log = structlog.get_logger("notices")
 
@@ -187,7 +187,7 @@ class Notices:
             "other nodes are not heard",
             reason=reason_of(error),
             effect=f"changes are looked for each {GLANCE / timedelta(milliseconds=1):.0f} ms instead",
-            fix=FIX,
+            fix=fix_of(error),
         )
 
     async def _is_struck(self) -> bool:

@@ -26,7 +26,9 @@ NOTIFY_CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)
 """How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
-FIX: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
+NO_POOLER: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
+PROMOTE: Final = "promote one of the servers of database_listen_url (pg_ctl promote), or name the primary there"
+REACHABLE: Final = "let database_listen_url lead to a PostgreSQL server that runs and takes its user and password"
 
 TELL_WITHIN: Final = timedelta(seconds=2)
 """Time for what is told to be there, which takes some milliseconds: after it the way went silent, and there is a new one."""
@@ -85,13 +87,13 @@ async def echo(listening: Any, url: str) -> None:
         await listening.remove_listener(NOTIFY_CHANNEL, note)
 
 
-async def trouble(url: str, listen_url: str) -> str | None:
-    """The reason a process here would not hear other nodes; None if it would."""
+async def trouble(url: str, listen_url: str) -> tuple[str, str] | None:
+    """The reason a process here would not hear other nodes, and what to do; None if it would."""
     try:
         async with connected(listen_url) as listening:
             await echo(listening, url)
     except (Deaf, *FAILURES) as error:
-        return reason_of(error)
+        return reason_of(error), fix_of(error)
     return None
 
 
@@ -103,3 +105,14 @@ def reason_of(error: Exception) -> str:
             return "database_listen_url is malformed"  # pieces of it may be the password in pieces
         case _:
             return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def fix_of(error: Exception) -> str:
+    """Advice to an operator about it."""
+    match error:
+        case Deaf():
+            return NO_POOLER
+        case asyncpg.TargetServerAttributeNotMatched():
+            return PROMOTE
+        case _:
+            return REACHABLE

@@ -133,7 +133,7 @@ async def test_the_card_then_says_who_when_and_what_and_has_no_buttons(stage: St
     await process.answer_all()
     card, _ = await stage.screen()
     assert card == (
-        "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell` · done in 0 s\n\n"
+        "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell` · done at once\n\n"
         "Ada asked · shell · danger\n\n```\nuname -a\n```\n\nResult:\n\n```\nshell did it\n```"
     )
 

@@ -31,10 +31,10 @@ async def test_every_card_says_how_the_call_ended_and_the_one_at_home_shows_what
     [
         ("oh no\n[exit code 2]", "failed: exit 2", "failed: exit 2", "oh no"),
         ("[no output, exit code 137 (killed)]", "failed: exit 137", "failed: exit 137", ""),
-        ("[no output, exit code 0]", "done in 0 s, exit 0", "done in 0 s, exit 0", ""),
+        ("[no output, exit code 0]", "done at once, exit 0", "done at once, exit 0", ""),
         ("error: no such room", "failed: see below", "failed", "no such room"),
-        ("", "done in 0 s", "done in 0 s", ""),
-        ("```\n**Denied**\n\u202e", "done in 0 s", "done in 0 s", "```\n**Denied**\n⟨U+202E⟩"),
+        ("", "done at once", "done at once", ""),
+        ("```\n**Denied**\n\u202e", "done at once", "done at once", "```\n**Denied**\n⟨U+202E⟩"),
     ],
 )
 async def test_what_a_call_returned_is_shown_as_it_is(
@@ -66,7 +66,7 @@ async def test_an_approved_call_waits_for_the_other_question_and_runs_then(any_s
         "",
     ]
     await process.answer_all()
-    assert head((await any_stage.screen(GENERAL))[0]).startswith(" · done in 0 s")
+    assert head((await any_stage.screen(GENERAL))[0]).startswith(" · done at once")
 
 
 async def heads(stage: Stage) -> list[str]:
@@ -107,7 +107,7 @@ async def test_of_a_call_that_was_cut_the_card_says_so_and_another_asks(any_stag
     await process.answer_all()
     first, second = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
     assert (head(first), len(process.tools["shell"].calls)) == (" · was cut off", 1)
-    assert "· done in 0 s" in second.partition("\n")[0]
+    assert "· done at once" in second.partition("\n")[0]
 
 
 async def test_an_approved_call_of_a_run_that_is_stopped_did_not_run(stage: Stage) -> None:
@@ -134,7 +134,7 @@ async def test_killed_anywhere_the_card_tells_one_true_end(point: str, any_stage
     process = await any_stage.process(Planned(end="told"), [look])
     await process.answer_all()
     [card] = [card for card in await any_stage.screen(GENERAL) if "`shell`" in card]
-    assert head(card).startswith(" · done in 0 s")
+    assert head(card).startswith(" · done at once")
     assert (await any_stage.answers(GENERAL))[-1] == "told"
 
 

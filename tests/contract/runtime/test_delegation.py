@@ -462,7 +462,7 @@ async def test_people_see_the_tree_in_one_message_that_is_edited(any_stage: Stag
         assert await tree(any_stage) == "- ⏳ **research**: Look.\n  - ⏳ **research**: look deeper"
         deeper.until.set()
         await process.rest()
-    assert await tree(any_stage) == "- ✅ **research**: Look. (0 s)\n  - ✅ **research**: look deeper (0 s)"
+    assert await tree(any_stage) == "- ✅ **research**: Look. (< 1 s)\n  - ✅ **research**: look deeper (< 1 s)"
     shown = "SELECT count(*) FROM deliveries WHERE origin LIKE 'children:%' AND edits IS NULL"
     assert await any_stage.rows(shown) == [(1,)]
 

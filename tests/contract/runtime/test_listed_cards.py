@@ -118,7 +118,7 @@ async def test_one_answer_decides_all_listed_calls_and_each_is_recorded(any_stag
     assert sorted(map(str, written(process))) == list("1234567")
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
     assert card.startswith(
-        f"✅ **Approved** by Ada, {AT}: 3 calls\n\nAda asked · 3 calls · write\n\n1. `write` · done in 0 s"
+        f"✅ **Approved** by Ada, {AT}: 3 calls\n\nAda asked · 3 calls · write\n\n1. `write` · done at once"
     )
     assert card.count("write did it") == 3
     assert "[Approve]" not in card

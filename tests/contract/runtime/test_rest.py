@@ -152,6 +152,9 @@ class Noted:
     async def purge(self) -> None:
         await self.driver.purge()
 
+    def clock_seen(self) -> float:
+        return self.driver.clock_seen()
+
     def look_at_clock(self) -> None:
         self.driver.look_at_clock()
 

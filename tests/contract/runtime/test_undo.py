@@ -57,7 +57,7 @@ from tools.files.files import write_file
 GENERAL: Final = "general"
 NOTES: Final = Call("c-write", "write_file", '{"path": "notes.txt", "content": "new"}')
 APPROVED: Final = (
-    "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `write_file` · done in 0 s"
+    "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `write_file` · done at once"
 )
 
 

@@ -230,7 +230,7 @@ async def test_where_nothing_can_be_heard_it_looks_instead_and_says_so(url: str)
             await well.until(lambda: well.topics == ["lanes"])
     (line,) = [line for line in logs if line["log_level"] == "warning"]
     assert line["event"] == "other nodes are not heard"
-    assert "database_listen_url" in line["fix"]
+    assert "a PostgreSQL server that runs" in line["fix"]
     assert "each 250 ms" in line["effect"]
     assert "sesame" not in str(logs)
 
@@ -277,6 +277,7 @@ async def test_a_listen_that_hears_nothing_is_found_out(url: str) -> None:
             await deaf.until(lambda: deaf.looks > 1)
     (line,) = [line for line in logs if line["log_level"] == "warning"]
     assert "did not arrive" in line["reason"]
+    assert line["fix"].endswith("not at a pooler")
 
 
 async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,14 +295,16 @@ async def test_once_the_way_is_mended_rings_are_heard_again(url: str, monkeypatc
 
 async def test_a_way_that_hears_is_told_from_one_that_does_not(url: str) -> None:
     assert await trouble(url, url) is None
-    assert "refused" in (await trouble(url, NOWHERE) or "").lower()
+    reason, fix = await trouble(url, NOWHERE) or ("", "")
+    assert "refused" in reason.lower()
+    assert "a PostgreSQL server that runs" in fix
 
 
 async def test_another_database_is_no_way_to_hear(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telling, "ECHO", timedelta(seconds=0.1))
     told = await trouble(postgres.create_database(), postgres.create_database())
     assert told is not None
-    assert "did not arrive" in told
+    assert "did not arrive" in told[0]
 
 
 async def test_a_notice_of_somebody_else_is_left_alone(url: str) -> None:

@@ -75,12 +75,18 @@ class Lost:
 
 @dataclass
 class Ocean:
-    """`slow`: seconds that a probe takes; every `refuse`-th probe is answered 429; `others` are ids of somebody's messages."""
+    """`slow`: seconds that a probe takes; every `refuse`-th probe is answered 429; `others` are ids of somebody's messages.
+
+    `heard_here`: the process that looks is told what people write, else another one. `patience`: seconds that the courier
+    gives a look.
+    """
 
     loop: Loop
     lost: Sequence[Lost]
     slow: float = 0.02
     refuse: int = 0
+    heard_here: bool = True
+    patience: float = 30.0
     others: set[int] = field(default_factory=set)
     counters: dict[str, int] = field(default_factory=dict)
     ours: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -108,7 +114,7 @@ class Ocean:
             rooms=self.rooms,
             born=born,
             idle=self._idle,
-            heard_here=lambda: True,
+            heard_here=lambda: self.heard_here,
         )
         self.settling = Settling(
             probe=self.probe, known=self.known, lines=self.lines, memory=self.memory, waits=Waits(), now=self.now
@@ -121,7 +127,9 @@ class Ocean:
         self.tasks.clear()
 
     async def _idle(self) -> None:
-        """What was told is taken in at once."""
+        """What is told here is taken in at once; who isn't told anything waits in vain."""
+        if not self.heard_here:
+            await asyncio.Event().wait()
 
     def now(self) -> datetime:
         return NOON + timedelta(seconds=self.loop.time())
@@ -213,10 +221,11 @@ class Ocean:
         marked = NOON + timedelta(seconds=one.marked)
         attempt = Attempt(1, marked, one.floor, marked, one.looks)
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(self.patience):
                 found = await self.settling.settle(one.part, attempt)
-        except Retryable as error:
-            one.due = self.loop.time() + (error.retry_after or timedelta(seconds=5)).total_seconds()
+        except (Retryable, TimeoutError) as error:
+            wait = error.retry_after if isinstance(error, Retryable) else None
+            one.due = self.loop.time() + (wait or timedelta(seconds=5)).total_seconds()
             return
         match found:
             case Shown(receipt):

@@ -318,7 +318,7 @@ async def test_processes_that_would_not_hear_each_other_are_told(patient: Patien
     settings = f'database_url = "{postgres.create_database()}"\ndatabase_listen_url = "{elsewhere}"\n'
     found = (await patient.look("store", settings=settings))["store.notices"]
     assert found.level is Level.WARNING
-    assert "database_listen_url" in found.fix
+    assert "let database_listen_url lead to a PostgreSQL server that runs" in found.fix
     assert "sesame" not in str(found)
 
 
