@@ -13,7 +13,7 @@ last, and says so, takes the COMMIT along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -109,6 +109,9 @@ class Driver(Protocol):
 
     def look_at_clock(self) -> None:
         """Have the next write look at the engine's clock, where that is another machine's."""
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        """Have the text of these statements at hand. For any thread."""
 
     async def close(self) -> None: ...
 
