@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -19,8 +18,9 @@ from runtime.guard.sealing import KEY_BYTES, Sealer
 Told = Callable[[Gate, str, Finding], None]
 """Whoever counts and records findings: at which gate, in which room as the settings write it."""
 
-KNOWN_MOST: Final = 8_192
-"""Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
+KNOWN_MOST: Final = 4_096
+"""Texts that are known to be clean, and as many before them. A conversation is sent again with each message, and its turns stay
+as they are."""
 
 
 TOLD_MOST: Final = 100
@@ -43,6 +43,29 @@ def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:
     """For tests, and where nobody counts."""
 
 
+class Known:
+    """Keys of texts that were clean by what was `held` then: the `most` used last, and at most as many before them. For all threads."""
+
+    def __init__(self, held: object, most: int) -> None:
+        self.held = held
+        self._most = most
+        self._new, self._old = set[int](), set[int]()
+
+    def __contains__(self, key: int) -> bool:
+        if key in self._new:
+            return True
+        is_older = key in self._old
+        if is_older:
+            self.add(key)
+        return is_older
+
+    def add(self, key: int) -> None:
+        new = self._new
+        new.add(key)
+        if len(new) >= self._most:
+            self._new, self._old = set(), new
+
+
 class Door:
     """Text goes through it once on each of its ways."""
 
@@ -58,8 +81,7 @@ class Door:
         self._sealer = sealer or Sealer(os.urandom(KEY_BYTES))
         self._named = named
         self._told = told
-        self._known: OrderedDict[int, None] = OrderedDict()
-        self._clean: tuple[object, ...] = ()
+        self._known = Known(guard.held, KNOWN_MOST)
 
     def room(self, address: Address | None) -> str:
         """The room as the settings write it."""
@@ -67,8 +89,11 @@ class Door:
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on; findings are counted."""
+        known = self._now_known()
         checked = self.guard.check(text, gate, room)
         self.tell(gate, room, checked.findings)
+        if checked.text == text:
+            known.add(self._warned(text, gate, room) if checked.findings else self._plain(text, gate, room))
         return checked
 
     def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
@@ -76,27 +101,36 @@ class Door:
         for finding in findings[:TOLD_MOST]:
             self._told(gate, room, finding)
 
+    def passes(self, text: str, gate: Gate, room: str = "") -> bool:
+        """True if nothing was found in `text` when it was looked at, and nobody knows of another secret since."""
+        return self._plain(text, gate, room) in self._now_known()
+
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on. One that was clean just now is, until somebody knows of another secret."""
-        way, last = (gate, room, self.guard, self.guard.held), self._clean  # read once: threads clean as well
-        if last and last[0] is text and last[1:] == way:
-            return Clean(text)
-        found = self.check(text, gate, room).text
-        self._clean = (text, *way) if found is text else ()
-        return found
+        """`text` as it may go on; one that passes isn't looked at again."""
+        return Clean(text) if self.passes(text, gate, room) else self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""
-        key = hash((text, gate, room))
-        if key in self._known:
-            self._known.move_to_end(key)
+        """`text` as `clean` tells it, for rows that were written before and may hold anything. A warning about it is told once in
+        a room, however often it comes."""
+        known = self._now_known()
+        if self._plain(text, gate, room) in known or self._warned(text, gate, room) in known:
             return Clean(text)
-        checked = self.check(text, gate, room)
-        if checked.text == text:
-            self._known[key] = None
-            if len(self._known) > KNOWN_MOST:
-                self._known.popitem(last=False)
-        return checked.text
+        return self.check(text, gate, room).text
+
+    def _now_known(self) -> Known:
+        """Texts that are clean by all that is held now. A text is added to those that it was looked at with."""
+        if self._known.held is not self.guard.held:
+            self._known = Known(self.guard.held, KNOWN_MOST)
+        return self._known
+
+    def _plain(self, text: str, gate: Gate, room: str) -> int:
+        """Key of a text in which nothing was found: it holds wherever the same rules do."""
+        guard = self.guard
+        return hash((text, gate if guard.differs_by_gate else "", room if guard.differs_by_room else ""))
+
+    def _warned(self, text: str, gate: Gate, room: str) -> int:
+        """Key of a text that stays as it is though something was found in it."""
+        return hash((text, gate, room, "warned"))
 
     def call(self, call: Call, room: str = "") -> Call:
         """A call as people and tables may see it; where something was taken out, with its true arguments sealed.

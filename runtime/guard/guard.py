@@ -100,6 +100,7 @@ class Guard:
         self._set, self._lent = self.held, dict[str, tuple[str, ...]]()
         self._own = {rule.name: rule.action for rule in rules.own}
         self._names = MARK_NAMES | self._own.keys() | self.held.names
+        self.differs_by_gate, self.differs_by_room = any(rule.gates for rule in rules.own), bool(rules.rooms)
 
     def know(self, name: str, value: str) -> None:
         """Know one more value by this name, such as a token that was renewed; the newest ones of a name are known."""

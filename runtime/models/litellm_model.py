@@ -34,7 +34,7 @@ from runtime.models.failures import (
 from runtime.models.images import NO_IMAGES, Sight
 from runtime.models.lean.repeated import RepeatedCalls
 from runtime.models.litellm_loading import LIBRARY, Library
-from runtime.models.messages import Offer, in_loop, thought_back, to_messages
+from runtime.models.messages import Offer, in_loop, own_tools, thought_back, to_messages
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
@@ -211,7 +211,7 @@ class LiteModel:
     async def _asked(self, litellm: Any, arguments: dict[str, Any]) -> Any:
         if self._settings.lean:
             return await self._repeated.ask(litellm, arguments)
-        return await litellm.acompletion(**arguments)
+        return await litellm.acompletion(**own_tools(arguments))
 
     async def _wait_or_raise(self, failure: Failure, error: Exception, tries: int) -> None:
         """Wait for the next try where there is one, else raise what a person should read."""

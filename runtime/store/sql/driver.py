@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
 
@@ -116,15 +117,20 @@ class Driver(Protocol):
 class Compiled:
     sql: str
     names: Sequence[str] = ()
-    defaults: Mapping[str, object] = field(default_factory=dict)
+    own: Mapping[str, object] = field(default_factory=dict)
+    """Values that the statement itself has."""
     is_read: bool = True
     """Whether anybody reads its rows."""
     is_lock: bool = False
     """Whether it reads rows for their locks alone."""
+    pick: Callable[[Mapping[str, object]], tuple[object, ...]] = lambda _: ()
+    """Values of the names, in their order. Errors: KeyError for one that is missing."""
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
-        known = {**self.defaults, **given} if self.defaults else given
-        values = tuple(map(known.__getitem__, self.names))
+        try:
+            values = self.pick({**self.own, **given} if self.own else given)
+        except KeyError:  # what isn't given is NULL
+            values = self.pick({**dict.fromkeys(self.names), **self.own, **given})
         # Our own words, and ASCII without a NUL, are as any database takes them.
         words = "".join([value for value in values if type(value) is str])
         if words.isascii() and "\0" not in words:
@@ -160,7 +166,16 @@ class Compiler:
         sql, unread = str(compiled), statement.get_execution_options().get("unread", False)
         changes = sql.lstrip().startswith(CHANGES)
         is_read = not unread and (not changes or "RETURNING" in sql)
-        return Compiled(sql, compiled.positiontup or (), dict(compiled.params), is_read, is_lock=unread and not changes)
+        is_lock, names = unread and not changes, compiled.positiontup or ()
+        own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
+        return Compiled(sql, names, own, is_read, is_lock, picking(names))
+
+
+def picking(names: Sequence[str]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:
+    """A function that takes the values of `names` out of a mapping."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda given: tuple(given[name] for name in names)
 
 
 def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:
