@@ -20,6 +20,7 @@ from runtime.contract import Address, Content, Delivery, DeliveryId, FileRef, Ki
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.copies.copy import (
     COPY_ENTRIES_MAX,
+    IMPORT_BEGINNING,
     IMPORTED,
     ConversationCopy,
     CopiedEntry,
@@ -36,7 +37,6 @@ from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.shelf.copying import (
-    BEGINNING,
     AnswerRow,
     ConversationRows,
     ImportedAnswer,
@@ -158,7 +158,7 @@ def _number(row: MessageRow) -> int | None:
     if not row.key.startswith(IMPORTED):
         return 0
     end = row.key.rpartition(":")[2]
-    return None if end == BEGINNING else int(end)
+    return None if end == IMPORT_BEGINNING else int(end)
 
 
 def _origin(key: str) -> str:

@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from runtime.contract import NOTHING_RAN, Address, Author, Entry, FileRef, Identity, Room, View, WorkBehind
 from runtime.domain.approvals import LISTED_WITH
+from runtime.domain.copies.copy import IMPORT_BEGINNING, IMPORTED
 from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
@@ -463,6 +464,7 @@ def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
         *(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id),
         run=run or "",
         replaces=replaces,
+        is_notice=client_id.startswith(IMPORTED) and client_id.endswith(f":{IMPORT_BEGINNING}"),
     )
     return replace(made, version=change.version, reactions=change.reactions) if change else made
 
