@@ -130,13 +130,14 @@ def _moves(told: View, row: View) -> Html:
     buttons = [
         tag("a", label, href=place_of(row["name"]), class_="button", aria_label=f"{label} {row['name']}")
         if not verb
-        else _verb(told, row["name"], label, verb)
+        else _verb(told, row, label, verb)
         for label, verb in verbs
     ]
     return tag("div", *buttons, class_="buttons")
 
 
-def _verb(told: View, name: str, label: str, verb: str) -> Html:
+def _verb(told: View, row: View, label: str, verb: str) -> Html:
+    name = row["name"]
     return tag(
         "form",
         tag("button", label, type="submit", aria_label=f"{label} {name}"),
@@ -145,6 +146,7 @@ def _verb(told: View, name: str, label: str, verb: str) -> Html:
         action=f"{ROOT}/settings/{quote(name, safe='')}",
         data_edits=verb,
         data_digest=told["digest"],
+        data_mark=row["mark"],
     )
 
 
@@ -171,6 +173,7 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
             class_="card plain edit",
             data_edits=verb,
             data_digest=told["digest"],
+            data_mark=told["mark"] or None,
             data_then=place_of(name) if is_new else None,
         )
     others = [one for one in fields if one not in editable]
