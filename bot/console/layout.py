@@ -113,6 +113,7 @@ TONES: Final = {
     "trusted": "good",
     "unreadable": "bad",
     "stopped": "over",
+    "not met": "bad",
     "skipped": "over",
     "ended": "over",
     "removed": "over",

@@ -31,6 +31,7 @@ RUN_HEADS: Final = (
     marked("Asked by"),
     marked("Message"),
     marked("Model calls"),
+    marked("Cost"),
     marked("Room"),
 )
 CONTEXT_HEADS: Final = (marked("Part"), marked("Tokens"), marked("Share of the window"))
@@ -46,6 +47,7 @@ async def runs(request: web.Request, do: Operations) -> Html:
             row["requester"],
             pieces.cut(called(row)),
             str(row["iterations"]),
+            dollars(row["cost_micros"]),
             where(row),
         )
         for row in rows

@@ -1,4 +1,4 @@
-"""What somebody else changed in the settings file since a form was opened: each field, and tables that aren't in their place."""
+"""Changes that somebody else made to the settings file since a form was opened: each field, and tables that moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.settings.sources import value_at
 from runtime.http.errors import Refusal
 from runtime.text.words import marked, say
 
-CHANGED: Final = marked(
+FILE_MOVED_ON: Final = marked(
     "{file} was changed since you opened the form. Below is what you changed, and nothing else; what others saved stays."
 )
 REPLACED: Final = marked("{name} has another value now ({value}); yours would take its place.")
@@ -28,7 +28,7 @@ MOVED: Final = marked(
 
 
 def mark_of(name: str, said: Mapping[str, Any]) -> str:
-    """What a form keeps of the table that it was made of, by which it is found to be another; empty for one without a number."""
+    """Mark of the table that a form is made of, by which another one in its place is known; empty for one without a number."""
     if "[" not in name:
         return ""
     table = value_at(said, name.partition("]")[0] + "]")
@@ -66,11 +66,11 @@ def meanwhile(edit: Edit, fields: Mapping[str, Any], text: SettingsText) -> View
         for key, there in now.items()
         if key in edit.values and there != _plain(edit.values[key])
     ]
-    return {"words": [say(CHANGED, file=text.path.name), *replaced], "now": now}
+    return {"words": [say(FILE_MOVED_ON, file=text.path.name), *replaced], "now": now}
 
 
 def _in_file(name: str, said: Mapping[str, Any]) -> str:
-    """What the form would say now. A name that is none says nothing, as does a secret."""
+    """Text of a field, were the form made now. A name that is none says nothing, as does a secret."""
     field = all_fields().get(path_of(name))
     if field is None or field.kind is FieldKind.SECRET:
         return ""
