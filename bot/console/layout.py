@@ -110,6 +110,7 @@ TONES: Final = {
     "critical": "bad",
     "revoked": "over",
     "expired": "over",
+    "used": "over",
     "trusted": "good",
     "unreadable": "bad",
     "stopped": "over",

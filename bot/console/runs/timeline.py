@@ -99,8 +99,8 @@ def dollars(micros: int) -> str:
     """
     amount = micros / MICROS_PER_DOLLAR
     if not micros:
-        return "$0"
-    return f"${decimal(f'{amount:,.2f}' if amount >= 1 else f'{amount:.4f}')}"
+        return say("${amount}", amount="0")
+    return say("${amount}", amount=decimal(f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"))
 
 
 def lasting(seconds: float) -> str:

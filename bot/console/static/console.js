@@ -17,10 +17,21 @@ class Refused extends Error {}
 
 /** Says something at the top of the page; where that is out of sight also in `near`, the form it's about. */
 function tell(words, wrong = false, near = null) {
-  said.textContent = words;
+  said.replaceChildren(...coded(words));
   said.classList.toggle("wrong", wrong);
   for (const old of document.querySelectorAll(".told-here")) old.remove();
-  if (words && near?.isConnected && said.getBoundingClientRect().top < 0) near.append(made("p", words, { class: wrong ? "told-here fault" : "told-here" }));
+  if (words && near?.isConnected && said.getBoundingClientRect().top < 0) near.append(toldHere(words, wrong));
+}
+
+function toldHere(words, wrong) {
+  const place = made("p", "", { class: wrong ? "told-here fault" : "told-here" });
+  place.append(...coded(words));
+  return place;
+}
+
+/** Words of ours, with what stands in backticks as code: that is what one types. */
+function coded(words) {
+  return words.split("`").map((piece, number) => (number % 2 ? made("code", piece) : piece));
 }
 
 /** A fault of ours is told like a refusal, and the browser's log has it. */
@@ -230,7 +241,7 @@ function showLink(done) {
   close.addEventListener("click", () => window_.close());
   window_.addEventListener("close", () => window_.remove());
   buttons.append(copy, close);
-  window_.append(made("h2", "A link, shown once", { id: "link-title" }), made("p", done.told));
+  window_.append(made("h2", t("A link, shown once"), { id: "link-title" }), made("p", done.told));
   if (done.note) window_.append(made("p", done.note, { class: "faint" }));
   if (done.qr) window_.append(drawn(done.qr));
   window_.append(place, buttons, told);

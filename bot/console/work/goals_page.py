@@ -11,6 +11,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, where
 from bot.console.pieces import answer_line, cut, own_room
+from bot.console.runs.timeline import dollars
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -89,7 +90,7 @@ def _facts(row: View, me: str) -> Iterator[tuple[str, str | Html]]:
         (say("Bounds"), retold(row["bounds"])),
         (say("Until"), moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
         (say("Judged by"), row["judge"] or (say("the same model") if row["bounds"] else "")),
-        (say("Cost"), f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),
+        (say("Cost"), dollars(row["cost"]) if row["cost"] else ""),
         (say("Set by"), legible(row["by"])),
         (say("Room"), own_room(row, me)),
         (say("Set"), moment(row["started_at"])),
