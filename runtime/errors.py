@@ -5,6 +5,7 @@ BotError
 ├── ChannelError     Retryable (certainly not shown) · Uncertain (perhaps shown: look first) · Rejected (never)
 ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
 │                    return value)
+├── RowDamaged       rows of one conversation can't be read: keep it apart, and go on with the others
 ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
 ├── RunError         BudgetSpent · ModelFailed (ContextOverflow: a smaller request may do) · RunFailed (no answer comes)
 ├── ProgramError     a program asks otherwise: AgentClosed (open one) · Declined (its words say what may be done)
@@ -90,6 +91,14 @@ class StoreError(BotError):
     def __init__(self, reason: str, *, trouble: Trouble = Trouble.OTHER) -> None:
         super().__init__(reason)
         self.trouble = trouble
+
+
+class RowDamaged(BotError):
+    """A row holds what this program cannot read: it was damaged, or a newer program wrote it. `session` waits for that."""
+
+    def __init__(self, session: str, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.session = session
 
 
 class ToolError(BotError):

@@ -85,8 +85,7 @@ class Settling:
     async def _look_in(self, address: Address, part: Part, first: datetime) -> Settled:
         since, channel = first - CLOCKS_APART, channel_of(address)
         others = set(await self._given.places.receipts(part.address, since))
-        # Our clock may have been set since: the earlier of the two may read too much, and overlooks nothing.
-        after, count = first_at(min(since, self._clock.theirs(since))), 0
+        after, count = first_at(self._clock.since(since)), 0
         for _ in range(PAGES):
             page = await self._page(channel, after)
             found = [raw for raw in page if str(raw["id"]) not in others and self._is(raw, part)]

@@ -27,8 +27,19 @@ def without_me(text: str, me: BotUser) -> str:
     text = _typed(me).sub("", text, count=1)
     mention = _mention(me).pattern
     text = re.sub(rf"^\s*(?:{mention}[\s,:]*)+", "", text)
-    text = re.sub(rf"(?:[\s,]*{mention})+\s*$", "", text)
-    return re.sub(mention, f"@{me.name}", text)
+    return re.sub(mention, f"@{me.name}", _without_last(text, me))
+
+
+def _without_last(text: str, me: BotUser) -> str:
+    """`text` without the mentions at its end: one pattern of them all would try each run of blanks from each of its places."""
+    end = whole = len(text.rstrip())
+    for found in reversed([*_mention(me).finditer(text)]):
+        if found.end() != end:
+            break
+        end = found.start()
+        while end and (text[end - 1].isspace() or text[end - 1] == ","):
+            end -= 1
+    return text[:end] if end < whole else text
 
 
 def unescaped(text: str) -> str:

@@ -95,6 +95,10 @@ class Web:
         """The address of a new websocket; it may be used once, soon. Errors: as `call`."""
         return value(await self.call("apps.connections.open", app_token=self._app_token), "url")
 
+    def slack_since(self, at: datetime) -> str:
+        """Slack's timestamp from which on nothing is missed that came after our time `at`."""
+        return f"{min(at, at + self.clock.lead).timestamp():.6f}"
+
     def slack_time(self, at: datetime) -> str:
         """Our time `at` as Slack's timestamp of the same moment."""
         return f"{(at + self.clock.lead).timestamp():.6f}"

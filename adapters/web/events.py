@@ -19,7 +19,6 @@ from pydantic_core import to_json
 
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant, page_size
-from runtime.cancellation import cancellable
 from runtime.contract import (
     PEOPLE,
     QUESTIONS,
@@ -76,6 +75,15 @@ class Feed:
             self._progress.pop()  # the newer one says all that the older said
         self._progress.append(event)
         self._wake(urgent=not isinstance(event, Speaking))
+
+    def hear(self, topic: str) -> None:
+        """Something happened that the page is told of."""
+        if topic == PEOPLE:
+            self.doubt()
+        elif topic == QUESTIONS:
+            self.ask()
+        else:
+            self.change()
 
     def change(self) -> None:
         self._changed = True
@@ -185,8 +193,8 @@ class Events:
         way = request.transport
         feed = self._enter(who, way, address)
         try:
-            await cancellable(self._stream(request, response, feed, address, window))
-        except* (ConnectionError, TimeoutError, Refusal, StoreError):
+            await self._stream(request, response, feed, address, window)
+        except (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
         finally:
             self._leave(who, way, address, feed)
@@ -195,14 +203,11 @@ class Events:
     async def _stream(
         self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window
     ) -> None:
-        async with asyncio.TaskGroup() as group:
-            hearing = group.create_task(self._hear(address, feed))
-            await asyncio.sleep(0)  # it listens before the room is read: no ring falls between
+        with self._notifier.calling(feed.hear, room_topic(address), PEOPLE, QUESTIONS):  # before the room is read
             await response.prepare(request)
             await response.write(RETRY)
             with beating(feed):
                 await self._send(request, response, feed, address, window)
-            hearing.cancel()
 
     def _enter(self, who: Identity, way: asyncio.Transport | None, address: Address) -> Feed:
         # A page that left is noticed by its stream when something is written to it; here it counts no more at once.
@@ -227,15 +232,6 @@ class Events:
         feeds.discard(feed)
         if not feeds:
             del self._feeds[address]
-
-    async def _hear(self, address: Address, feed: Feed) -> None:
-        async for topic in self._notifier.listen(room_topic(address), PEOPLE, QUESTIONS):
-            if topic == PEOPLE:
-                feed.doubt()
-            elif topic == QUESTIONS:
-                feed.ask()
-            else:
-                feed.change()
 
     async def _send(
         self, request: web.Request, response: web.StreamResponse, feed: Feed, address: Address, window: Window

@@ -67,7 +67,9 @@ class Client(OperatorApi):
             async with self._session.request(method, url, json=fields, timeout=limit) as answer:
                 told = json.loads(await answer.read())
         except NO_WHOLE_REPLY as error:
-            raise Gone(f"The running process ({self._control.pid}) does not answer: {error or 'no reply'}.") from error
+            raise Gone(
+                f"The running process ({self._control.pid}) does not answer: {str(error) or 'no reply in time'}."
+            ) from error
         if answer.status == 503:
             raise Gone(told.get("error", answer.reason))
         if answer.status >= 400:

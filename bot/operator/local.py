@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +58,9 @@ class NoNotifier:
     async def listen(self, *topics: str) -> AsyncIterator[str]:
         for topic in topics[:0]:
             yield topic
+
+    def calling(self, told: Callable[[str], None], *topics: str) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 @asynccontextmanager

@@ -165,12 +165,13 @@ class App:
         """The watch that notices when the clock is set. On a server it is the server's clock, and rows belong to all nodes:
         whoever starts later has no clock that was set."""
 
-        async def mend(by: timedelta) -> None:
-            await self.store.cluster.shift(by)
+        async def mend(by: timedelta, unseen: timedelta) -> None:
+            await self.store.cluster.shift(by, unseen)
             await self._clock_was_set(by)
 
         if self.base.settings.database_url.startswith(POSTGRES):
-            return Jumps(now=self.store.now, mend=mend, wall=partial(datetime.now, UTC))
+            seen = self.store.driver.clock_seen
+            return Jumps(now=self.store.now, mend=mend, wall=partial(datetime.now, UTC), seen=seen)
         return Jumps(now=self.store.now, mend=mend, last=await self.store.cluster.last_written())
 
     async def _clock_was_set(self, by: timedelta) -> None:

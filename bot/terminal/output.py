@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -27,8 +28,21 @@ TONES: Final = {
 }
 
 
+BEYOND_ASCII: Final = re.compile("[^\x20-\x7e\n]")
+
+
 def show_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _is_utf8()))
+    typer.echo(json_text(value, indent=2))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """`value` as JSON, in which signs that nobody sees are written as escapes: some of them steer a terminal.
+
+    >>> json_text({"said": "\u009b2J \u202e"})
+    '{"said": "\\\\u009b2J \\\\u202e"}'
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=not _is_utf8())
+    return BEYOND_ASCII.sub(lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text)
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Final
 from weakref import WeakSet
@@ -56,6 +56,13 @@ class Listener:
         return True
 
 
+class Caller:
+    """One who is called with each topic, as it is notified."""
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self.wake: Final = told
+
+
 async def rung(rings: AsyncIterator[str], seconds: float) -> None:
     """Wait until it rings, at most `seconds`."""
     with suppress(TimeoutError):
@@ -67,7 +74,7 @@ class LocalNotifier:
     """Implements `contract.Notifier` inside one process. A listener is forgotten when nobody holds it any more."""
 
     def __init__(self) -> None:
-        self._listeners: dict[str, WeakSet[Listener]] = {}
+        self._listeners: dict[str, WeakSet[Listener | Caller]] = {}
         self._swept = 0
 
     def notify(self, topic: str) -> None:
@@ -84,13 +91,24 @@ class LocalNotifier:
         self.notify(room_topic(address))
 
     def listen(self, *topics: str) -> Listener:
+        self._add(listener := Listener(), topics)
+        return listener
+
+    @contextmanager
+    def calling(self, told: Callable[[str], None], *topics: str) -> Iterator[None]:
+        self._add(caller := Caller(told), topics)
+        try:
+            yield
+        finally:
+            for topic in topics:
+                self._listeners.get(topic, WeakSet()).discard(caller)
+
+    def _add(self, new: Listener | Caller, topics: Sequence[str]) -> None:
         if len(self._listeners) > 2 * self._swept + SWEEP_LEAST:  # a room that nobody rings again would stay
             self._listeners = {topic: listeners for topic, listeners in self._listeners.items() if listeners}
             self._swept = len(self._listeners)
-        listener = Listener()
         for topic in topics:
-            self._listeners.setdefault(topic, WeakSet()).add(listener)
-        return listener
+            self._listeners.setdefault(topic, WeakSet()).add(new)
 
     def topics(self) -> list[str]:
         """Topics that somebody may be listening for."""

@@ -32,13 +32,14 @@ CALL_CHARS: Final = 160
 RESULT_CHARS: Final = 60
 
 IDENTIFIER: Final = re.compile(
-    r"""https?://[^\s<>"')\]]+ | [\w.+-]+@[\w-]+\.[\w.-]+\w      # addresses
-    | (?<![\w/])~?/?(?:[\w.-]+/)+[\w.-]*\w                        # paths
+    r"""https?://[^\s<>"')\]]+ | (?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+\w  # addresses
+    | (?<![\w/.-])~?/?(?:[\w.-]+/)+[\w.-]*\w                     # paths
     | \b[A-Z][A-Z0-9]+-\d+\b | \#\d+\b                            # tickets
-    | \b[0-9a-f]{7,40}\b | \b(?=[\w-]{3})[\w-]*\d[\w-]*\b           # hashes, numbers, names with digits
+    | \b[0-9a-f]{7,40}\b | (?<![\w-])(?=[\w-]{3})[\w-]*\d[\w-]*\b   # hashes, numbers, names with digits
     | `[^`\n]{1,80}` | "[^"\n]{1,60}" """,
     re.VERBOSE,
 )
+"""Each run of letters is tried from its beginning alone: people may write a hundred thousand without a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def identifiers(turns: Iterable[Turn]) -> list[str]:
     found: dict[str, None] = {}  # the newest first
     for turn in reversed(list(turns)):
         if isinstance(turn, UserTurn) and not turn.text.startswith(OURS):
-            named = [match[0].rstrip(".,;:!?") for match in IDENTIFIER.finditer(turn.text)]
+            named = [match[0].lstrip("-").rstrip(".,;:!?") for match in IDENTIFIER.finditer(turn.text)]
             found.update(dict.fromkeys(reversed(named)))
             if len(found) >= NAMES_MAX:
                 break

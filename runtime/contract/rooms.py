@@ -284,6 +284,9 @@ class Notifier(Protocol):
     def listen(self, *topics: str) -> AsyncIterator[str]:
         """Topics as they are notified; several of one topic between two looks come as one."""
 
+    def calling(self, told: Callable[[str], None], *topics: str) -> AbstractContextManager[None]:
+        """In the block `told` is called with each topic, at the moment at which it is notified."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

@@ -27,7 +27,8 @@ class Jumps:
     """Compares the store's clock with a steady one. What waits until a moment is moved with a jump, so that a clock
     set forward ends no question early, and one set back makes nothing wait longer than it should.
 
-    `mend` is given each jump. `last` is the newest time that the store knows: a start before it finds a clock set back.
+    `mend` is given each jump, and how long nobody here had looked at the clock before: `seen` tells when it was looked at,
+    by the steady clock, where `now` reckons in between. `last` is the newest time that the store knows: a start before it finds a clock set back.
     `wall` is this machine's clock where the store's is another one: that it is wrong is told when it begins and ends.
     """
 
@@ -35,9 +36,10 @@ class Jumps:
         self,
         *,
         now: Now,
-        mend: Callable[[timedelta], Awaitable[None]],
+        mend: Callable[[timedelta, timedelta], Awaitable[None]],
         last: datetime | None = None,
         wall: Now | None = None,
+        seen: Callable[[], float] | None = None,
         steady: Callable[[], float] = steady,
     ) -> None:
         self._now = now
@@ -46,7 +48,9 @@ class Jumps:
         self._is_wrong = False
         self._looking = asyncio.Lock()
         self._steady = steady
+        self._look_seen = seen or steady
         self._at, self._tick = now(), steady()
+        self._seen = self._unseen_since = self._look_seen()
         self._owed = min(self._at - last, timedelta()) if last else timedelta()
 
     async def run(self) -> None:
@@ -67,12 +71,15 @@ class Jumps:
     async def _look(self) -> None:
         at, tick = self._now(), self._steady()
         jump = at - self._at - timedelta(seconds=tick - self._tick)
+        before, self._seen = self._seen, self._look_seen()
         self._at, self._tick = at, tick
-        self._owed += jump if abs(jump) >= SHIFT_MIN else timedelta()
+        if abs(jump) >= SHIFT_MIN:
+            self._unseen_since = min(before, self._unseen_since) if self._owed else before
+            self._owed += jump
         owed = self._owed
         if abs(owed) < SHIFT_MIN:
             return
-        await self._mend(owed)
+        await self._mend(owed, timedelta(seconds=self._steady() - self._unseen_since))
         self._owed -= owed  # another one may have come meanwhile
         log.warning("the clock was set", by=in_words(owed), reason="what waits for its time was moved with it")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -20,9 +19,10 @@ Told = Callable[[Gate, str, Finding], None]
 """Whoever counts and records findings: at which gate, in which room as the settings write it."""
 
 KNOWN_MOST: Final = 8_192
-"""Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
-
-
+"""Texts that are known to be clean, after which all are looked at anew. A conversation is sent again with each message, and its
+turns stay as they are."""
+WARNED: Final = "warned"
+"""In the key of a text that stays as it is though something was found in it."""
 TOLD_MOST: Final = 100
 """Findings of one text that are counted and recorded: a message may hold some thousand, and a file some ten thousand."""
 HIDDEN_TOOL: Final = "redacted"
@@ -58,17 +58,25 @@ class Door:
         self._sealer = sealer or Sealer(os.urandom(KEY_BYTES))
         self._named = named
         self._told = told
-        self._known: OrderedDict[int, None] = OrderedDict()
-        self._clean: tuple[object, ...] = ()
+        self._known = set[int]()
 
     def room(self, address: Address | None) -> str:
         """The room as the settings write it."""
         return self._named(address.whole_room) if address else ""
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
-        """`text` as it may go on; findings are counted."""
-        checked = self.guard.check(text, gate, room)
+        """`text` as it may go on; findings are counted. One in which nothing was found isn't looked at again where the same rules
+        hold, until somebody knows of another secret."""
+        guard, learned = self.guard, self.guard.learned  # before the look, during which a thread may learn another one
+        key = hash((text, gate if guard.differs_by_gate else "", room if guard.differs_by_room else "", learned))
+        if key in self._known:
+            return Checked(Clean(text))
+        checked = guard.check(text, gate, room)
         self.tell(gate, room, checked.findings)
+        if checked.text == text:
+            if len(self._known) >= KNOWN_MOST:
+                self._known.clear()
+            self._known.add(hash((WARNED, text, gate, room, learned)) if checked.findings else key)
         return checked
 
     def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
@@ -77,26 +85,15 @@ class Door:
             self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on. One that was clean just now is, until somebody knows of another secret."""
-        way, last = (gate, room, self.guard, self.guard.held), self._clean  # read once: threads clean as well
-        if last and last[0] is text and last[1:] == way:
-            return Clean(text)
-        found = self.check(text, gate, room).text
-        self._clean = (text, *way) if found is text else ()
-        return found
+        """`text` as it may go on."""
+        return self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""
-        key = hash((text, gate, room))
-        if key in self._known:
-            self._known.move_to_end(key)
+        """`text` as it may go on, for rows that were written before and may hold anything: a warning about one is told once in a
+        room, however often it comes."""
+        if hash((WARNED, text, gate, room, self.guard.learned)) in self._known:
             return Clean(text)
-        checked = self.check(text, gate, room)
-        if checked.text == text:
-            self._known[key] = None
-            if len(self._known) > KNOWN_MOST:
-                self._known.popitem(last=False)
-        return checked.text
+        return self.check(text, gate, room).text
 
     def call(self, call: Call, room: str = "") -> Call:
         """A call as people and tables may see it; where something was taken out, with its true arguments sealed.

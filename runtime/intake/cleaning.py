@@ -28,7 +28,8 @@ class _Cleaning:
     def body(self, body: Body) -> Body:
         match body:
             case Said(text, files):
-                return replace(body, text=self.text(text), files=tuple(self.file(file) for file in files))
+                seen, named = self.text(text), tuple(map(self.file, files))
+                return body if (seen, named) == (text, files) else replace(body, text=seen, files=named)
             case Clicked(reason=reason, values=values):
                 typed = {name: self.text(value) for name, value in values.items()}
                 return replace(body, reason=self.text(reason), values=typed)

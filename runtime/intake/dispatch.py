@@ -13,7 +13,7 @@ from runtime.cluster.notifier import REST, LocalNotifier
 from runtime.cluster.topics import LANES, SUSPECTS
 from runtime.contract import Probe, SessionKey, no_probe
 from runtime.domain.routing import BusyRules
-from runtime.errors import StoreError
+from runtime.errors import RowDamaged, StoreError
 from runtime.store.protocol import Accept, Claim, Lane, Lease, Offer, Runs, Taken
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Dispatch:
 
     async def _begin(self, accept: Accept, answer: asyncio.Future[Taken]) -> None:
         try:
-            taken = await self._asked(accept(Offer(self._lease, self._busy())))
+            taken = await self._taken_in(accept)
         except Exception as error:  # noqa: BLE001 - it is the waiter's, whatever it is
             self._done()
             tell(answer, error)
@@ -135,6 +135,12 @@ class Dispatch:
             return
         await asyncio.sleep(0)  # the platform is told first
         await self._one(taken.claim)
+
+    async def _taken_in(self, accept: Accept) -> Taken:
+        try:
+            return await self._asked(accept(Offer(self._lease, self._busy())))
+        except RowDamaged:  # nothing is wrong with the message: whoever claims its lane sees to what is
+            return await accept(None)
 
     async def _fill(self, group: asyncio.TaskGroup) -> None:
         while not self._paused:
@@ -152,7 +158,7 @@ class Dispatch:
         self._asking += 1
         try:
             return await question
-        except StoreError:
+        except Exception:
             if not self._unsure:
                 self._unsure = True
                 self._listener.wake(LANES)  # it may rest: from now on it looks each `CLAIM_RETRY_DELAY`
@@ -177,14 +183,35 @@ class Dispatch:
             if self._unsure:
                 await self._return_strays()
             suspect, self._suspects = self._suspects, False  # there may be a run under which processes died
-            if suspect:
-                claim = self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes)
-                if found := await self._asked(claim):
-                    return found
-            return await self._asked(self._store.claim(self._lease, self._busy()))
+            if suspect and (found := await self._claim_suspect()):
+                return found
+            while True:  # each lane that cannot be read is ready no more
+                try:
+                    return await self._asked(self._store.claim(self._lease, self._busy()))
+                except RowDamaged as error:
+                    await self._keep_apart(error)
         except StoreError as error:
             log.debug("cannot claim", reason=str(error))
             return None
+
+    async def _claim_suspect(self) -> Claim | None:
+        try:
+            claim = self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes)
+            return await self._asked(claim)
+        except RowDamaged as error:
+            await self._keep_apart(error)
+            return None
+
+    async def _keep_apart(self, error: RowDamaged) -> None:
+        """Have others go on, and tell the operator once. Errors: StoreError."""
+        session = SessionKey(error.session)
+        if await self._store.keep_unread(session, self._lease.node, str(error)):
+            log.error(
+                "conversation kept apart: a row of it cannot be read",
+                session=session,
+                reason=str(error),
+                exc_info=error.__cause__,
+            )
 
     async def _one(self, claim: Claim) -> None:
         self._probe("claimed")

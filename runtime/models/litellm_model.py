@@ -15,7 +15,7 @@ from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, Us
 from runtime.domain.transcript import OURS
 from runtime.errors import Cause, ContextOverflow, ModelFailed
 from runtime.models.account.keys import Keys
-from runtime.models.account.pricing import Pricing, cached_tokens, estimated_usage
+from runtime.models.account.pricing import Pricing, bounded, cached_tokens, estimated_usage
 from runtime.models.account.tokens import KeyInUse
 from runtime.models.draft import Draft
 from runtime.models.failures import (
@@ -34,7 +34,7 @@ from runtime.models.failures import (
 from runtime.models.images import NO_IMAGES, Sight
 from runtime.models.lean.repeated import RepeatedCalls
 from runtime.models.litellm_loading import LIBRARY, Library
-from runtime.models.messages import Offer, in_loop, thought_back, to_messages
+from runtime.models.messages import Offer, in_loop, own_tools, thought_back, to_messages
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
@@ -211,7 +211,7 @@ class LiteModel:
     async def _asked(self, litellm: Any, arguments: dict[str, Any]) -> Any:
         if self._settings.lean:
             return await self._repeated.ask(litellm, arguments)
-        return await litellm.acompletion(**arguments)
+        return await litellm.acompletion(**own_tools(arguments))
 
     async def _wait_or_raise(self, failure: Failure, error: Exception, tries: int) -> None:
         """Wait for the next try where there is one, else raise what a person should read."""
@@ -235,8 +235,8 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
         cost = self._pricing.cost(litellm, usage)
-        tokens = max(0, usage.prompt_tokens), max(0, usage.completion_tokens)  # nobody is paid for a call
-        spent = Usage(self.name, *tokens, max(0, cost or 0), cached_tokens(usage), unpriced=cost is None)
+        tokens = bounded(usage.prompt_tokens), bounded(usage.completion_tokens)
+        spent = Usage(self.name, *tokens, cost or 0, cached_tokens(usage), unpriced=cost is None)
         reply = ModelReply(draft.text, calls, spent, reasoning=draft.reasoning(self.name))
         return Answer(reply, draft.finish == "length")
 

@@ -84,9 +84,9 @@ def to_tools(tools: Iterable[ToolSpec]) -> list[Message]:
 
 
 class Offer:
-    """Tools for the wire, made anew when they differ from the last request's.
+    """Tools for the wire, made anew when they differ from the last request's, and the same list until then.
 
-    Each model has an offer of its own, and what is in it is a copy: LiteLLM writes some vendors' wishes into it.
+    Each model has an offer of its own. LiteLLM writes some vendors' wishes into what it is given: that is `own_tools`.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,14 @@ class Offer:
         wanted = tuple(tools)
         if wanted != self._tools:
             self._tools, self._made = wanted, deepcopy(to_tools(wanted))
-        return [{**tool, "function": dict(tool["function"])} for tool in self._made]
+        return self._made
+
+
+def own_tools(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments of a call with tools that may be written into."""
+    if "tools" not in arguments:
+        return arguments
+    return {**arguments, "tools": [{**tool, "function": dict(tool["function"])} for tool in arguments["tools"]]}
 
 
 def tool_name(name: str) -> str:

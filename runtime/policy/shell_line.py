@@ -30,7 +30,6 @@ SUBSCRIPT: Final = re.compile(r"\w\[")  # up to its `]` no `#` and no `<<` means
 FUNCTION: Final = re.compile(r"\([ \t]*\)")
 BACKQUOTED: Final = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 OPERATOR: Final = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|<|>>|>\||>&|>|&>>|&>)")
-EXPANDED: Final = re.compile(r"[*?]|\[.*\]|\{.*(?:,|\.\.).*\}", re.DOTALL)
 GOES_ON: Final = re.compile(r"[ \t]*(?:[^ \t\n;&|)#]|&>)")
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=", re.ASCII)
 HIDDEN: Final = "\0"  # stands for a quoted character or an expansion, where only unquoted ones have a meaning
@@ -78,6 +77,18 @@ def read_line(text: str) -> ShellLine:
     reader = _Reader(text)
     reader.commands()
     return ShellLine(tuple(reader.found), reader.plain, reader.clear)
+
+
+def is_expanded(shape: str) -> bool:
+    """True for a word of which only running tells what it stands for. Each sign is looked at once.
+
+    >>> is_expanded("a*"), is_expanded("{a,b}"), is_expanded("{1..3}"), is_expanded("a}{b,c")
+    (True, True, True, False)
+    """
+    if "*" in shape or "?" in shape or 0 <= shape.find("[") < shape.rfind("]"):
+        return True
+    inside = shape[shape.find("{") + 1 : shape.rfind("}")] if 0 <= shape.find("{") < shape.rfind("}") else ""
+    return "," in inside or ".." in inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +280,7 @@ class _Reader:
             text.append(piece or "")
             seen.append(HIDDEN if piece is None or piece else "")
         shape = "".join(seen)
-        return _Word("".join(text) if known and not EXPANDED.search(shape) else None, bool(ASSIGNMENT.match(shape)))
+        return _Word("".join(text) if known and not is_expanded(shape) else None, bool(ASSIGNMENT.match(shape)))
 
     def _piece(self, char: str) -> str | None:
         """Read what is quoted, escaped or expanded; None where only running tells it."""

@@ -157,7 +157,7 @@ def _values(arguments: str) -> object:
     """Arguments of a call; as a text where that says it all."""
     try:
         values = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for thousands of open brackets
         return arguments
     if isinstance(values, dict) and len(values) == 1 and isinstance(only := next(iter(values.values())), str):
         return values if only[:1] in ("", "{") else only

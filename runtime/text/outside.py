@@ -182,8 +182,8 @@ def _runs_from_right(letter: str) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------ markup
 
-_CODE: Final = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-"""Code in Markdown, which a reader sees as it is."""
+_CODE: Final = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?^\1|`[^`\n]++`", re.MULTILINE | re.DOTALL)
+"""Code in Markdown, which a reader sees as it is. A fence is never tried as a shorter one: a long one that nothing ends took hours."""
 _COMMENT_OPENS: Final = "<!--"
 _COMMENT_ENDS: Final = "-->"
 _COMMENT_BLOCK: Final = re.compile(r"^ {0,3}<!--", re.MULTILINE)

@@ -118,6 +118,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *(
             "claim",
             "claim_suspect",
+            "keep_unread",
             "steer",
             "release",
             "begin_compacting",

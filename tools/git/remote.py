@@ -170,8 +170,9 @@ async def _cloned(parts: Remotes, workspace: Path, url: str, folder: str, branch
     bare = Repository(parts.sandbox, workspace, ".")
     made = Repository(parts.sandbox, workspace, place)
     fresh = f'[ ! -L {_q(place)} ] && mkdir -p -- {_q(place)} && [ -z "$(ls -A -- {_q(place)})" ]'
-    begun = f"env -i PATH={PATH} GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent git init --quiet --template= -b main {_q(place)}"
-    await bare.lines([f"{fresh} || {{ echo 'The folder {place} is there already, and not empty.'; exit 1; }}", begun])
+    begun = f"env -i PATH={PATH} GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent git init --quiet --template= -b main -- {_q(place)}"
+    taken = f"The folder {place} is there already, and not empty."
+    await bare.lines([f"{fresh} || {{ printf '%s\\n' {_q(taken)}; exit 1; }}", begun])
     try:
         await _keep(parts, made, pack)
         await made.lines([*_unpacked(pack), *_checked_out(name, tip, address)])

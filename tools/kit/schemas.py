@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
 from typing import Any, Final
 
 import structlog
@@ -20,6 +20,14 @@ BESIDE_PATTERNS: Final = frozenset({"additionalProperties", "unevaluatedProperti
 CHECKS_MAX: Final = 50_000
 """Keywords that one look at arguments goes by. References in a schema may double with each level: 30 of them would hold up
 the process for hours."""
+CHECKED_MAX_CHARS: Final = 200_000_000
+"""Characters that all of them look at together: each fault repeats the value that it is about."""
+UNIQUE_COSTS: Final = 100
+"""Checks that a look for equal items counts as: it writes each of them down."""
+PAIRS_A_CHECK: Final = 100
+"""Pairs of names that are compared in the time of a check."""
+PAIRING: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+"""Keywords that compare each item with each."""
 
 
 class _TooManyChecks(ValueError):
@@ -34,11 +42,13 @@ def schema_faults(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> 
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
-    bounded: Any = extend(Draft202012Validator, _counted(dict(Draft202012Validator.VALIDATORS)))
     try:
+        size = max(1, len(json.dumps(dict(arguments))))
+        keywords = {**Draft202012Validator.VALIDATORS, "uniqueItems": _unique}
+        bounded: Any = extend(Draft202012Validator, _counted(keywords, min(CHECKS_MAX, CHECKED_MAX_CHARS // size)))
         checks = bounded(_plain(dict(schema)), registry=Registry())  # nothing is fetched
         error = best_match(checks.iter_errors(dict(arguments)))
-    except (Unresolvable, TypeError, ValueError, RecursionError, AttributeError) as trouble:
+    except (Unresolvable, TypeError, ValueError, ArithmeticError, RecursionError, AttributeError) as trouble:
         log.info("a schema cannot be read, so the tool alone checks its arguments", reason=str(trouble))
         return ""
     if error is None:
@@ -49,19 +59,50 @@ def schema_faults(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> 
     return f"{where}: {short}." if where else f"{short}."
 
 
-def _counted(keywords: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The keywords' functions, which refuse once they were called too often in all."""
-    left = count(CHECKS_MAX, -1)
+def _counted(keywords: Mapping[str, Callable[..., Any]], most: int) -> dict[str, Callable[..., Any]]:
+    """The keywords' functions, which refuse once they took too much in all."""
+    left = most
 
-    def counted(check: Callable[..., Any]) -> Callable[..., Any]:
-        def one(*given: Any) -> Any:
-            if next(left) <= 0:
-                raise _TooManyChecks(f"it takes more than {CHECKS_MAX:,} checks")
-            return check(*given)
+    def counted(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
+        def one(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
+            nonlocal left
+            left -= _cost(name, instance)
+            if left < 0:
+                raise _TooManyChecks(f"it takes more than {most:,} checks")
+            return check(validator, wanted, instance, schema)
 
         return one
 
-    return {name: counted(check) for name, check in keywords.items()}
+    return {name: counted(name, check) for name, check in keywords.items()}
+
+
+def _cost(name: str, instance: Any) -> int:
+    if name == "uniqueItems":
+        return UNIQUE_COSTS
+    return 1 + (len(instance) ** 2 // PAIRS_A_CHECK if name in PAIRING and isinstance(instance, list | dict) else 0)
+
+
+def _unique(validator: Any, wanted: Any, instance: Any, _schema: Any) -> Iterator[Exception]:
+    """The library's own compares each item with each where they can't be sorted: 50,000 would take minutes."""
+    from jsonschema.exceptions import ValidationError
+
+    if wanted and validator.is_type(instance, "array"):
+        written = {json.dumps(_whole(one), sort_keys=True) for one in instance}
+        if len(written) < len(instance):
+            yield ValidationError(f"{instance!r} has non-unique elements")
+
+
+def _whole(value: Any) -> Any:
+    """A value in which numbers that are equal are written alike."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_whole(one) for one in value]
+        case dict():
+            return {name: _whole(one) for name, one in value.items()}
+        case _:
+            return value
 
 
 def _plain(schema: Any) -> Any:

@@ -137,8 +137,8 @@ class Gap:
         return self._first_at(self._since_start if last is None else last - DOUBT)
 
     def _first_at(self, ours: datetime) -> int:
-        """The least id of a moment by our clock."""
-        return first_at(self._clock.theirs(ours))
+        """The least id from which on nothing is missed that came after a moment of ours."""
+        return first_at(self._clock.since(ours))
 
     async def pages(self, channel: str, after: int) -> AsyncIterator[list[Raw]]:
         """The messages after that one, oldest first. Errors: of the library, as `Http.request`."""

@@ -93,13 +93,14 @@ class Intake:
         self._links = links
         self._forms = given.forms
         self._rated = given.rated
-        self._gap = Gap(settings.identity, given, http, clock)
+        self._identity = settings.identity  # read once: it is cut out of the token
+        self._gap = Gap(self._identity, given, http, clock)
         self._sink = sink
         self._clock = clock
         self._group = group
         self._shard = shard
         self._lanes = EventQueues(group)
-        self._rooms = Rooms(settings.identity)
+        self._rooms = Rooms(self._identity)
         self._expected: set[str] = set()
         self._missed: set[str] = set()
         self._read: dict[str, set[str]] = {}
@@ -127,7 +128,7 @@ class Intake:
             case "INTERACTION_CREATE":
                 self._group.create_task(self._guarded(partial(self._interaction, data)))
             case _ if event in REACTIONS:
-                reacted = reaction(data, self._settings.identity, is_added=event == REACTION_ADDED)
+                reacted = reaction(data, self._identity, is_added=event == REACTION_ADDED)
                 self._lanes.put(reacted.room.room, partial(self._react, reacted, is_direct=not data.get("guild_id")))
             case _:
                 self._rooms.learn(event, data)
@@ -141,7 +142,7 @@ class Intake:
         unheard = None if raw.get("guild_id") else self._gap.unheard(channel)
         self._gap.heard(channel, number)
         self._rooms.note(channel, number)
-        if str(raw["author"]["id"]) == self._settings.identity:
+        if str(raw["author"]["id"]) == self._identity:
             return
         if unheard is not None:
             self._lanes.put(channel, partial(self._catch_up, channel, unheard, before=int(number)))
@@ -181,10 +182,10 @@ class Intake:
 
     async def _react(self, reacted: Reaction, *, is_direct: bool) -> None:
         """A rating, until it is stored. Discord names a thread as it names a channel."""
-        if reacted.actor == Identity(f"{CHANNEL}:{self._settings.identity}"):
+        if reacted.actor == Identity(f"{CHANNEL}:{self._identity}"):
             return
         place = await self._place(reacted.room.room, is_direct=is_direct)
-        reacted = replace(reacted, room=place.address(CHANNEL, self._settings.identity))
+        reacted = replace(reacted, room=place.address(CHANNEL, self._identity))
         while True:
             try:
                 await self._rated(reacted)
@@ -194,7 +195,7 @@ class Intake:
                 await asyncio.sleep(self._waits.store.total_seconds())
 
     def _me(self, guild: str) -> Me:
-        return Me(self._settings.identity, self._rooms.own_roles(guild), self._settings.thread_per_conversation)
+        return Me(self._identity, self._rooms.own_roles(guild), self._settings.thread_per_conversation)
 
     async def _surely(self, taken: Signal) -> Verdict:
         """Hand it in as often as it takes: the gateway has no acknowledgement that could be withheld."""
@@ -250,7 +251,7 @@ class Intake:
             decided = verdict.outcome is Outcome.DECIDED
             await self._answering.answer(raw, answer(raw, verdict.notice, decided=decided))
             if verdict.cards:
-                place = Address(CHANNEL, self._settings.identity, channel_id(raw))
+                place = Address(CHANNEL, self._identity, channel_id(raw))
                 await self._answering.follow_up(raw, follow_ups(place, verdict.cards))
         else:
             await self._answering.answer(raw, unknown(raw))
@@ -293,7 +294,7 @@ class Intake:
 
         Errors: LoginRefused when Discord takes us for another bot than the token names.
         """
-        check_identity(str(ready["user"]["id"]), self._settings.account, self._settings.identity)
+        check_identity(str(ready["user"]["id"]), self._settings.account, self._identity)
         self._expected = {str(guild["id"]) for guild in ready["guilds"]}
         self._rooms.begin()
         self._open_gap()

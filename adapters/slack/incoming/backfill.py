@@ -138,11 +138,11 @@ class Gaps:
         fresh = self._now() - LOOK_BACK
         seen = await self._places.seen(CHANNEL, me.team, fresh)
         last = await self._places.last_heard(CHANNEL, me.team)
-        found = looks(seen, self._web.slack_time(fresh))
+        found = looks(seen, self._web.slack_since(fresh))
         self._unread.add(found if surely else found[:ROOMS_AT_ONCE])
         if last is not None:
             known = {one.address for one in seen} | {place for place, _ in found}
-            self._unheard = Unheard(known, self._web.slack_time(max(last - DOUBT, fresh)), most=ROOMS_AT_ONCE)
+            self._unheard = Unheard(known, self._web.slack_since(max(last - DOUBT, fresh)), most=ROOMS_AT_ONCE)
 
     async def _read(self) -> None:
         """All there is, one after the other, whoever else would."""

@@ -58,7 +58,6 @@ STARTS: Final = re.compile(
     r"(?m)^([ \t]*)(?:(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|=+[ \t]*$|-{2,}[ \t]*$|~~~)|(\d{1,9})([.)])(?=\s|$))"
 )
 BREAK: Final = "  \n"
-EDGES: Final = re.compile(r"^(\s*)(.*?)(\s*)$", re.DOTALL)
 
 
 def to_slack(document: Document) -> str:
@@ -187,10 +186,9 @@ def _words(text: str) -> str:
 def _marked(mark: str, inner: str, before: str, after: str) -> str:
     """Marks hug words: white space stands outside, a joint where a sign would keep a mark from being one, or two marks
     of one sign would run together."""
-    found = EDGES.match(inner)
-    left, words, right = found.groups() if found else ("", inner, "")
-    if not words:
+    if not (words := inner.strip()):
         return inner
+    left, _, right = inner.partition(words)
     sign = mark[0]
     apart = JOINT if before == sign and not left else ""
     uneven = (words[0] == sign) != (words[-1] == sign)

@@ -66,7 +66,7 @@ class Settling:
         ):
             return Shown(shared)
         candidates = await self._candidates(part, attempt, body, me)
-        async for message in self._near(part, self._web.slack_time(attempt.marked_at - CLOCKS_APART)):
+        async for message in self._near(part, self._web.slack_since(attempt.marked_at - CLOCKS_APART)):
             self._note(message)
             if marked_as(message) == part.id or candidates(message):
                 return Shown(Receipt(str(message["ts"])))

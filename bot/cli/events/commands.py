@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from bot.terminal.options import (
     run,
     settings_of,
 )
-from bot.terminal.output import by_name, clean, show_json, show_rows, tell, word
+from bot.terminal.output import by_name, clean, json_text, show_json, show_rows, tell, word
 
 if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
@@ -179,7 +178,7 @@ async def _shown(
 
 
 def _as_line(one: Mapping[str, Any]) -> str:
-    return json.dumps(one, ensure_ascii=False)
+    return json_text(one)
 
 
 def _as_words(one: Mapping[str, Any]) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import show_json, show_rows, tell, word
-from runtime.errors import BotError
 
 if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
     from bot.operator.views import View
+    from bot.settings.settings import Settings
 
 commands = typer.Typer(
     no_args_is_help=True, help="Processes on this database: list them, drain one, remove a dead one."
@@ -25,9 +23,8 @@ NodeArgument = Annotated[
     str,
     typer.Argument(metavar="NAME", help="Host and process, such as alpha/4711; its host; or the end of its id."),
 ]
-WAIT_SECONDS: Final = 1.0
-GRACE_SECONDS: Final = 30.0
-"""How much longer than its time a node may take to be gone, until that is told as a failure."""
+TIMED_OUT: Final = 124
+"""The exit code of a wait whose time is over, as that of timeout(1)."""
 NODE_COLUMNS: Final = {
     "name": "Name",
     "state": "State",
@@ -66,7 +63,9 @@ def drain(
         str,
         typer.Option("--within", help="How long what is at work may take, such as 5m or 2h. Then it's handed over."),
     ] = "10 minutes",
-    wait: Annotated[bool, typer.Option("--wait", help="Return once the node is gone.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Return once the node is gone, or with 124 once its time is over.")
+    ] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
@@ -78,7 +77,7 @@ def drain(
 
     told = ask_operator(settings, asked)
     if wait:
-        told = {**told, "told": _gone(lambda: ask_operator(settings, lambda api: api.nodes()), told)}
+        told = {**told, "told": _gone(settings, told)}
     if as_json:
         show_json(told)
     else:
@@ -98,25 +97,18 @@ def remove(
         typer.echo(word(told["told"]))
 
 
-def _gone(nodes: Callable[[], Sequence[View]], asked: View) -> str:
-    """Wait until a node that was asked to leave is gone; words about that. Errors: BotError where it isn't in time."""
-    ends_at: float | None = None
-    while True:
-        try:
-            row = next((one for one in nodes() if one["id"] == asked["id"]), None)
-        except BotError:  # it is the one that we ask, and just ends
-            row = {"state": "leaving", "drain_until": None}
-        match row:
-            case None | {"state": "left"}:
-                return f"{asked['name']} is gone."
-            case {"state": "lost"}:
-                raise BotError(f"{asked['name']} died while it drained. What it had at work goes on elsewhere.")
-            case {"drain_until": str(until)} if ends_at is None:
-                left = datetime.fromisoformat(until) - datetime.now(UTC)
-                ends_at = time.monotonic() + left.total_seconds() + GRACE_SECONDS
-        if ends_at is not None and time.monotonic() > ends_at:
-            raise BotError(f"{asked['name']} is still there, though its time is over. Its log says why.")
-        time.sleep(WAIT_SECONDS)
+def _gone(settings: Settings, asked: View) -> str:
+    """Wait until a node that was asked to leave is gone; words about that. Errors: BotError where it died."""
+    from bot.cli.support.drain_wait import DrainWait, StillThere
+
+    try:
+        return DrainWait(lambda: ask_operator(settings, lambda api: api.nodes()), tell).until_gone(asked)
+    except StillThere as error:
+        tell(f"signalbox: {error}")
+        raise typer.Exit(TIMED_OUT) from None
+    except KeyboardInterrupt:
+        tell(f"{asked['name']} goes on draining. To see how far it is: signalbox nodes list")
+        raise
 
 
 def _shown(row: View) -> Mapping[str, Any]:

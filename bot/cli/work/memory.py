@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Yes, ask_first, ask_operator, settings_of
-from bot.terminal.output import clean, show_facts, show_json, show_rows, word
+from bot.terminal.output import clean, json_text, show_facts, show_json, show_rows, word
 
 if TYPE_CHECKING:
     from bot.operator.views import View
@@ -137,7 +136,7 @@ def export(context: typer.Context, agent: OfAgent = "", config: ConfigFile = Non
     """Print all memories as JSON, one a line. Of what is kept for people, yours alone."""
     rows = ask_operator(settings_of(context, config), lambda api: api.memories(agent, limit=EXPORTED_MAX))
     for row in rows:
-        typer.echo(json.dumps(row, ensure_ascii=False))
+        typer.echo(json_text(row))
 
 
 def _named(row: View) -> View:

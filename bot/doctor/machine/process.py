@@ -40,7 +40,7 @@ async def _asked(control: Control) -> AsyncIterator[Finding]:
     try:
         reasons, stuck = await _reasons(control), await _stuck(control)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        what = f"process {control.pid} does not answer ({error or 'no reply'})"
+        what = f"process {control.pid} does not answer ({str(error) or 'no reply in time'})"
         yield fault("process.state", what, why, "restart it; it may be killed at any time: nothing is lost")
         return
     if stuck:

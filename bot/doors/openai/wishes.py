@@ -20,7 +20,8 @@ MARK_OPENS: Final = "⟦Program's "
 TOOLS_MARK: Final = f"{MARK_OPENS}tools⟧"
 FORM_MARK: Final = f"{MARK_OPENS}form⟧"
 CALLS_FENCE: Final = "```tool_calls"
-CALLS_BLOCK: Final = re.compile(rf"\s*{CALLS_FENCE}[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+CALLS_END: Final = "```"
+CALLS_BEGIN: Final = re.compile(rf"{CALLS_FENCE}[ \t]*\n")
 JSON_BLOCK: Final = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CLIENT_TOOLS_MAX: Final = 64
@@ -112,14 +113,24 @@ class Reading:
 
 def read(text: str, wishes: Wishes, signal: str) -> Reading:
     """Read the last words of an answer."""
-    if found := CALLS_BLOCK.search(text) if wishes.tools else None:
-        return _with_calls(text[: found.start()], found[1], wishes, signal)
+    if parted := _at_calls(text) if wishes.tools else None:
+        return _with_calls(*parted, wishes, signal)
     if wishes.form is None:
         return Reading(text)
     bare = block[1] if (block := JSON_BLOCK.search(text)) else text.strip()
     value = _parsed(bare)
     fault = schema_faults(wishes.form, value) if isinstance(value, dict) else NO_JSON
     return Reading("" if fault else bare, fault=fault)
+
+
+def _at_calls(text: str) -> tuple[str, str] | None:
+    """An answer before its block of calls, and what is in the block; None where it doesn't end with one.
+
+    Not by one pattern: a model says what it likes, and with that a hundred thousand line ends took minutes.
+    """
+    whole = text.rstrip()
+    found = CALLS_BEGIN.search(whole, 0, len(whole) - len(CALLS_END)) if whole.endswith(CALLS_END) else None
+    return (whole[: found.start()].rstrip(), whole[found.end() : -len(CALLS_END)].removesuffix("\n")) if found else None
 
 
 def without_calls(text: str) -> str:

@@ -52,9 +52,11 @@ class NodesApi(PartialApi):
     async def drain_node(self, name: str, within: str = "10 minutes") -> View:
         """Have a node take nothing more in, hand over what it has, and leave; what is at work `within` this time is cut then."""
         one = _meant(await self._store.roster.members(), name)
-        match await self._store.roster.ask_to_drain(one.id, self._length(within), self.actor.name):
+        length = self._length(within)
+        match await self._store.roster.ask_to_drain(one.id, length, self.actor.name):
             case Drain.ASKED:
-                return {"id": one.id, "name": one.label, "told": say(DRAINS, name=one.label)}
+                told = say(DRAINS, name=one.label)
+                return {"id": one.id, "name": one.label, "within_seconds": length.total_seconds(), "told": told}
             case Drain.TOO_OLD:
                 raise Refusal(409, say(TOO_OLD, name=one.label))
             case Drain.GONE:
@@ -121,6 +123,7 @@ def node_row(one: Member, members: Sequence[Member], named: Named, now: datetime
         "beat_at": at(one.beat_at),
         "left_at": at(one.left_at),
         "drain_until": at(one.drain_until) if one.is_live else None,
+        "drain_left_seconds": _left(one, now),
         "accounts": [_account(channel, identity, named) for channel, identity in one.accounts],
         "roles": list(one.roles),
         "at_work": one.works_on,
@@ -129,6 +132,11 @@ def node_row(one: Member, members: Sequence[Member], named: Named, now: datetime
         "clock_offset_seconds": None if one.clock_offset is None else round(one.clock_offset.total_seconds(), 3),
         "notes": [words for words in notes if words],
     }
+
+
+def _left(one: Member, now: datetime) -> float | None:
+    """Seconds until what it has at work is cut, by the clock that all nodes share; None for one that nobody asked to leave."""
+    return max((one.drain_until - now).total_seconds(), 0.0) if one.is_live and one.drain_until else None
 
 
 def _account(channel: str, identity: str, named: Named) -> str:

@@ -194,7 +194,9 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
     lines, code = told.get("lines", ()) if home else (), say("exit {exit}", exit=told["exit"]) if "exit" in told else ""
     match told["state"]:
         case "done":
-            words = ", ".join(filter(None, [_took(told["seconds"]), code]))
+            took = told["seconds"]
+            done = say("done in {seconds} s", seconds=decimal(f"{took:g}")) if took else say("done at once")
+            words = ", ".join(filter(None, [done, code]))
         case "failed":
             words = say("failed: {why}", why=code or say("see below")) if home or code else say("failed")
         case "waits":
@@ -207,10 +209,6 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
     return f" · {words}{_undone(told) if 'undo' in told else ''}", shown and say("Result:\n\n{shown}", shown=shown)
-
-
-def _took(seconds: float) -> str:
-    return say("done in {seconds} s", seconds=decimal(f"{seconds:g}")) if seconds else say("done at once")
 
 
 def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:

@@ -21,7 +21,8 @@ NAME_MAX_CHARS: Final = 80
 SAID_PART: Final = 0.6
 """Of a proposal's telling words: as many must stand in what people said."""
 LIST_HEAD: Final = "Keep"
-LIST: Final = re.compile(rf"(?:^|\n)[#*\s]*{LIST_HEAD}[*\s]*:?[*\s]*\n(?P<lines>.*)\Z", re.DOTALL)
+LIST: Final = re.compile(rf"^[#* \t]*+{LIST_HEAD}[* \t]*+:?+[* \t]*+\n(?P<lines>.*)\Z", re.DOTALL | re.MULTILINE)
+"""Nothing is tried twice: a model says what it likes."""
 ASKED: Final = (
     f" At the very end, under the heading {LIST_HEAD}, list at most {PROPOSED_MAX} lasting facts about people or their work that "
     "people themselves said here and that will matter in other conversations, one a line: - subject | relation | sentence. "

@@ -68,6 +68,9 @@ OF_SESSIONS: Final = {
     "conversation restored": EventWord("session.restored", "A deleted conversation was taken back.", ROOM_IN_SUBJECT),
     "conversation removed": EventWord("session.removed", "Nothing is left of a deleted conversation.", ROOM_IN_SUBJECT),
     "condensed": EventWord("session.condensed", "A conversation was condensed."),
+    "conversation unreadable": EventWord(
+        "session.unreadable", "A conversation waits, since a row of it can't be read. Others go on."
+    ),
     "conversation handed over": EventWord("session.handed_over", "A conversation went over to another agent."),
     "mode set": EventWord("session.mode_set", "The mode of a conversation was set.", ROOM_IN_SUBJECT),
     "model chosen": EventWord("session.model_chosen", "A model was chosen for a conversation.", ROOM_IN_SUBJECT),

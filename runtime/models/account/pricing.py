@@ -15,6 +15,9 @@ log = structlog.get_logger("models")
 
 CHARACTERS_A_TOKEN: Final = 4
 """A rule of thumb for English text."""
+TOKENS_TOLD_MAX: Final = 10**12
+MICROS_TOLD_MAX: Final = 10**12
+"""A million US dollars. More than that of one call is a mistake of its vendor's, and would fit into no row."""
 
 
 class Pricing:
@@ -38,13 +41,25 @@ class Pricing:
             return None
         if self._prices.are_set:  # USD for a million tokens is millionths of a USD for each
             read, written = self._prices.input or 0, self._prices.output or 0
-            return round(int(usage.prompt_tokens) * read + int(usage.completion_tokens) * written)
+            return bounded(
+                bounded(usage.prompt_tokens) * read + bounded(usage.completion_tokens) * written, MICROS_TOLD_MAX
+            )
         try:
             usage = usage if isinstance(usage, litellm.Usage) else as_told(litellm, usage)
-            return round(float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000)
+            cost = float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000
+            return bounded(round(cost), MICROS_TOLD_MAX)  # a cost that is no number is none
         except Exception:
             log.exception("the cost of a call is not known", model=self._model)  # no reason to lose its answer
             return None
+
+
+def bounded(told: float, most: int = TOKENS_TOLD_MAX) -> int:
+    """A number as a vendor tells it, as far as it can be one: nobody is paid for a call, and none is endless.
+
+    >>> bounded(-3), bounded(7.6), bounded(10**400), bounded(True)
+    (0, 8, 1000000000000, 1)
+    """
+    return round(min(max(0, told), most))
 
 
 def is_listed(litellm: Any, model: str) -> bool:
@@ -64,7 +79,7 @@ def as_told(litellm: Any, usage: Any) -> Any:
 def cached_tokens(usage: Any) -> int:
     """Of the tokens read, how many a vendor took from its cache of prompts."""
     details = getattr(usage, "prompt_tokens_details", None)
-    return getattr(details, "cached_tokens", None) or 0
+    return bounded(getattr(details, "cached_tokens", None) or 0)
 
 
 def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:

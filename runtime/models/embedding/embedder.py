@@ -10,7 +10,7 @@ from runtime.contract import Usage
 from runtime.contract.memory.embedding import TEXTS_MOST, Embedded
 from runtime.errors import ModelFailed
 from runtime.models.account.keys import Keys
-from runtime.models.account.pricing import Pricing
+from runtime.models.account.pricing import Pricing, bounded
 from runtime.models.embedding.answers import vectors_of
 from runtime.models.failures import failure_of
 from runtime.models.litellm_loading import LIBRARY, Library
@@ -65,5 +65,5 @@ class LiteEmbedder:
 
     def _spent(self, litellm: Any, usage: Any) -> Usage:
         cost = self._pricing.cost(litellm, usage) if usage else None
-        tokens = max(0, usage.prompt_tokens) if usage else 0
-        return Usage(self.name, tokens, 0, max(0, cost or 0), unpriced=cost is None)
+        tokens = bounded(usage.prompt_tokens) if usage else 0
+        return Usage(self.name, tokens, 0, cost or 0, unpriced=cost is None)

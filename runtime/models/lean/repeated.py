@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from copy import copy
+from functools import partial
 from typing import Any, Final
 
 from runtime.models.lean.written import VENDOR, Arguments, Request, Written, is_plain, own
+from runtime.models.messages import own_tools
 
 KINDS_MAX: Final = 8
 """Kinds of calls to one model that are remembered: with these tools or those, and with words only."""
@@ -60,7 +62,7 @@ class RepeatedCalls:
         entered: list[dict[str, Any]] = []
         token = ENTERED.set(entered)
         try:
-            answer = await litellm.acompletion(**arguments)
+            answer = await litellm.acompletion(**own_tools(arguments))
         finally:
             ENTERED.reset(token)
         if len(entered) == 1 and entered[0]["custom_llm_provider"] == VENDOR:
@@ -86,7 +88,7 @@ class Kind:
             if not self._made:
                 self._make(main)
             if self._request is not None:
-                return await self._request.ask(main, messages, copy(self._response))
+                return await self._request.ask(main, messages, partial(copy, self._response))
             return await main.base_llm_http_handler.completion.enter(**self._fresh(messages))
         except Exception as error:
             told: dict[str, Any] = {"completion_kwargs": arguments, "extra_kwargs": arguments}
@@ -100,7 +102,7 @@ class Kind:
         self._response.usage = main.litellm.Usage()
         self._entry["provider_config"] = Written(self._entry, config_of(main, self._entry))
         if is_plain(self._entry):
-            self._request = Request(self._entry)
+            self._request = Request(main, self._entry)
         self._made = True
 
     def _fresh(self, messages: list[Any]) -> dict[str, Any]:

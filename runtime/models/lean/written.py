@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from typing import Any, Final
 
 from runtime.models.lean.sent import Read, Straight, arrived, is_bounded, plain, straight
@@ -24,10 +25,12 @@ class Request:
     Its client makes the rest anew for each call: headers, address, and records for loggers. Plain words need neither.
     """
 
-    def __init__(self, entry: Arguments) -> None:
+    def __init__(self, main: Any, entry: Arguments) -> None:
         import httpx
+        from litellm.llms.custom_httpx.http_handler import get_async_httpx_client
 
         self._config, self._entry = entry["provider_config"], entry
+        self._client: Any = partial(get_async_httpx_client, llm_provider=main.litellm.LlmProviders(VENDOR))
         optional = own(entry["optional_params"])
         self._optional = {name: value for name, value in optional.items() if name not in WRITTEN_OTHERWISE}
         about = {name: entry[name] for name in ("api_key", "model", "api_base", "litellm_params")}
@@ -36,17 +39,13 @@ class Request:
         self._url = httpx.URL(self._config.get_complete_url(stream=False, **about))
         self._way: tuple[Any, Arguments, Straight | None] | None = None
 
-    async def ask(self, main: Any, messages: list[Any], response: Any) -> Any:
-        """Errors: as the client raises them."""
-        from litellm.llms.custom_httpx.http_handler import get_async_httpx_client
-
+    async def ask(self, main: Any, messages: list[Any], response: Callable[[], Any]) -> Any:
+        """The answer; LiteLLM fills a `response` where it is not plain words. Errors: as the client raises them."""
         entry, litellm_params, headers = self._entry, self._entry["litellm_params"], own(self._headers)
         about = {"model": entry["model"], "messages": messages, "litellm_params": litellm_params}
         data = self._config.transform_request(optional_params=own(self._optional), headers=headers, **about)
         headers, body = self._config.sign_request(headers=headers, request_data=data, fake_stream=False)
-        verify = {"ssl_verify": litellm_params.get("ssl_verify")}
-        vendor = main.litellm.LlmProviders(VENDOR)
-        client = get_async_httpx_client(llm_provider=vendor, params=verify)
+        client = self._client(params={"ssl_verify": litellm_params.get("ssl_verify")})
         sent = await self._sent(client, headers, body)
         if isinstance(sent, Read):
             if answer := plain(sent.body):
@@ -56,7 +55,7 @@ class Request:
             raw = await self._received(main, client, headers, data, body, sent)
         return self._config.transform_response(
             raw_response=raw,
-            model_response=response,
+            model_response=response(),
             api_key=entry["api_key"],
             request_data=data,
             optional_params=self._optional,

@@ -13,7 +13,7 @@ from runtime.store.sql.driver import MICROSECOND, Op, is_word, maybe_moment, mic
 
 CLOCK_SET: Final = "clock set"
 NOTICED_WITHIN: Final = timedelta(minutes=1)
-"""Nodes notice one jump within so long of each other; no lease is longer."""
+"""Nodes that look all the time notice one jump within so long of each other; no lease is longer."""
 ONE_JUMP: Final = timedelta(seconds=5)
 """Jumps whose lengths differ by no more are one that several nodes noticed."""
 
@@ -51,10 +51,11 @@ SAID_LATELY = select(audit.c.subject).where(
 NEWEST_FACT = select(audit.c.at).order_by(audit.c.entry.desc()).limit(1)
 
 
-def shift(by: timedelta, now: datetime) -> Op[None]:
-    """Move it once, whoever notices the jump first: nodes share what waits. `now` is by the clock as it was set."""
+def shift(by: timedelta, unseen: timedelta, now: datetime) -> Op[None]:
+    """Move it once, whoever notices the jump first: nodes share what waits. `now` is by the clock as it was set, `unseen` how
+    long the clock was not looked at before the jump was noticed: it was set at any moment of that."""
     yield EVERY_NODE, {}
-    lately = {"since": micros(now - NOTICED_WITHIN), "until": micros(now + NOTICED_WITHIN)}
+    lately = {"since": micros(now - unseen - NOTICED_WITHIN), "until": micros(now + NOTICED_WITHIN)}
     said = yield SAID_LATELY, {"kind": CLOCK_SET, **lately}
     if any(abs(timedelta(seconds=float(length)) - by) < ONE_JUMP for (length,) in said):
         return

@@ -96,9 +96,9 @@ class ClusterStore(Base):
         since = self.now() - within
         return await self._driver.read(lambda: has_siblings(since))
 
-    async def shift(self, by: timedelta) -> None:
+    async def shift(self, by: timedelta, unseen: timedelta = timedelta()) -> None:
         now = self.now()
-        await self._driver.write(lambda: shift(by, now))
+        await self._driver.write(lambda: shift(by, unseen, now))
 
     async def last_written(self) -> datetime | None:
         return await self._driver.read(last_written)

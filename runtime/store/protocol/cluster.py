@@ -78,8 +78,12 @@ class Cluster(Protocol):
     async def served_accounts(self) -> list[tuple[str, str]]:
         """Channel and identity of each account whose courier some node has at this moment."""
 
-    async def shift(self, by: timedelta) -> None:
-        """The clock was set by so much: move with it what waits for its time, once, whoever notices."""
+    async def shift(self, by: timedelta, unseen: timedelta = timedelta()) -> None:
+        """The clock was set by so much: move with it what waits for its time, once, whoever notices.
+
+        `unseen` is how long the one who noticed had not looked at the clock: frozen, or cut off, it may come long after
+        others did the same. It needs no lease for it: of a jump tells whoever saw the clock before and after it.
+        """
 
     async def last_written(self) -> datetime | None:
         """Time of the newest fact of the audit, in UTC by the clock of its writer; None for an empty audit."""

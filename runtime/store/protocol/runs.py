@@ -52,13 +52,19 @@ from runtime.store.protocol.running.deliveries import NewDelivery, Question
 
 class Runs(Forms, Modes, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
-        """The next session's run, oldest first; None when no lane is ready or the node is dead."""
+        """The next session's run, oldest first; None when no lane is ready or the node is dead.
+
+        Errors: StoreError; RowDamaged.
+        """
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
         """A run under which processes died more than once; None when there is none, or another one is at work.
 
-        One that `most` processes died under is written down as set aside: who claimed it ends it.
+        One that `most` processes died under is written down as set aside: who claimed it ends it. Errors: as `claim`.
         """
+
+    async def keep_unread(self, session: SessionKey, node: NodeId, reason: str) -> bool:
+        """Keep a conversation apart whose rows cannot be read. False where it was so already, or is another's."""
 
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         """The lanes that the node owns, as the store sees it."""

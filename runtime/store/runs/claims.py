@@ -13,6 +13,7 @@ from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
+from runtime.errors import RowDamaged
 from runtime.store.agents.held_back import AFTER_ITS_END, at_work, has_ended
 from runtime.store.common import at_once, fence_of, moved
 from runtime.store.delegation.chains import above
@@ -130,28 +131,36 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
     if not (yield LIVE_NODE, {"node": lease.node, "fence": lease.fence}):
         return None
     key = yield from next_suspect()
-    claimed = (yield from _take_lane(SessionKey(key), lease, busy, now, last=False)) if key else None
-    if claimed and claimed.crashes == most:  # with more deaths it was written down before
+    if not key:
+        return None
+    claimed = yield from _take_lane(SessionKey(key), lease, busy, now, last=False)
+    if claimed is None:
+        yield IDLE_LANE, {"k": key}  # it was kept apart for what is gone
+    elif claimed.crashes == most:  # with more deaths it was written down before
         yield from set_aside(claimed.run_id, lease.node, claimed.crashes, now)
     return claimed
 
 
 def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime, *, last: bool) -> Op[Claim | None]:
+    """Errors: RowDamaged. With `last` the lane may be this node's all the same."""
     of_lane = {"s": key}
-    taken, rows, waiting = yield at_once(
-        (TAKE_LANE, {"k": key, "node": lease.node}), (GOING_ON, of_lane), (WAITING_SIGNALS, of_lane)
-    )
-    fence, agent, room, next_turn, since, wanted, over = taken[0]
-    lane, address = Lane(key, lease.node, fence), Address.parse(room)
-    if not rows or rows[0][-1] == "parked":
-        begun = yield from begin_run(lane, agent, address, heard(waiting), next_turn, since, busy, now, last=last)
-        return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
-    *row, state = rows[0]
-    if state == "running":
-        yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
-        return replace((yield from _resumed(lane, agent, row, now, overtaken=False)), wanted=wanted)
-    yield LESS_RESUMABLE, {"k": lane.session}
-    return replace((yield from _resumed(lane, agent, row, now, overtaken=next_turn - 1 > row[6])), wanted=wanted)
+    try:
+        taken, rows, waiting = yield at_once(
+            (TAKE_LANE, {"k": key, "node": lease.node}), (GOING_ON, of_lane), (WAITING_SIGNALS, of_lane)
+        )
+        fence, agent, room, next_turn, since, wanted, over = taken[0]
+        lane, address = Lane(key, lease.node, fence), Address.parse(room)
+        if not rows or rows[0][-1] == "parked":
+            begun = yield from begin_run(lane, agent, address, heard(waiting), next_turn, since, busy, now, last=last)
+            return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
+        *row, state = rows[0]
+        if state == "running":
+            yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
+            return replace((yield from _resumed(lane, agent, row, now, overtaken=False)), wanted=wanted)
+        yield LESS_RESUMABLE, {"k": lane.session}
+        return replace((yield from _resumed(lane, agent, row, now, overtaken=next_turn - 1 > row[6])), wanted=wanted)
+    except Exception as error:  # the database's own never come here, but end the operation
+        raise RowDamaged(key, error) from error
 
 
 def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overtaken: bool) -> Op[Claim]:

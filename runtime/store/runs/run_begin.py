@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
-from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger, Turn
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, as_said, joining
 from runtime.domain.programs.token import API_PREFIXES
@@ -151,7 +151,7 @@ def begin_run(
     ends = last and trigger is Trigger.MESSAGE  # of others more is read
     _, asked, *told = yield at_once(less_waiting, asking, *near, last=ends)
     who, names, around = asker_in(asked)
-    turns = tuple(map(turn_of, told[0])) if told else None
+    turns = _near(told[0]) if told else None
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
         *(lane, agent, run, address, who, False, 0, 1, _is_over(child), False, names),
@@ -164,6 +164,14 @@ def begin_run(
         task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
         handed_by=(yield from above(run)) if trigger is Trigger.HAND_OVER else (),
     )
+
+
+def _near(rows: Sequence[tuple[Any, ...]]) -> tuple[Turn, ...] | None:
+    """The turns that were read along; None where one cannot be read, which the run says once it reads them itself."""
+    try:
+        return tuple(map(turn_of, rows))
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def heard(rows: Iterable[Sequence[Any]]) -> list[Waiting]:

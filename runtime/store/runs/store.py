@@ -76,6 +76,7 @@ from runtime.store.runs.limits import until_agent_may, until_room
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
+from runtime.store.runs.suspects import keep_unread
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
 from runtime.store.runs.waiting.timers import due, sleep, wake
@@ -100,6 +101,10 @@ class RunStore(Base):
         if claim:
             self._observer.claimed(claim)
         return claim
+
+    async def keep_unread(self, session: SessionKey, node: NodeId, reason: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: keep_unread(session, node, reason, now))
 
     async def lanes_of(self, lease: Lease) -> list[Lane]:
         return await self._driver.read(lambda: lanes_of(lease))

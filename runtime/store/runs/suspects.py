@@ -5,6 +5,9 @@ killed it, so the first two deaths count against all of them. A run with two is 
 the ready ones and is claimed only while no other suspect is at work, so that the next death beside it is its own, and
 the innocent clear themselves by getting on. Ordinary work goes on meanwhile. How many deaths are enough is up to
 whoever claims.
+
+A lane whose rows cannot be read is kept with them: it too must not stop others, and is tried again each time that
+suspects are. So it goes on once they were mended, or once a node claims it whose program can read them.
 """
 
 from __future__ import annotations
@@ -15,10 +18,10 @@ from typing import Final
 
 from sqlalchemy import bindparam, exists, literal_column, select, update
 
-from runtime.contract import NodeId
+from runtime.contract import NodeId, SessionKey
 from runtime.store.common import fact, moved
 from runtime.store.schema import runs, sessions
-from runtime.store.sql.driver import Op, is_word
+from runtime.store.sql.driver import Op, is_word, micros
 
 SUSPECT_AT: Final = 2
 """Deaths after which a run is a suspect; the partial index on `runs.crashes` repeats the number."""
@@ -48,6 +51,18 @@ WATCHED = (
     .join(sessions, sessions.c.key == runs.c.session)
     .where(*AT_WORK, is_word(sessions.c.state, "running"))
     .limit(1)
+)
+
+UNREAD_LANE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"), is_word(sessions.c.state, "ready"))
+    .values(state="suspect", ready_at=bindparam("now"))
+    .returning(sessions.c.key)
+)
+LAST_IN_LINE = (
+    update(sessions)
+    .where(sessions.c.key == bindparam("k"), is_word(sessions.c.state, "suspect"))
+    .values(ready_at=bindparam("now"))
 )
 
 
@@ -80,6 +95,15 @@ def next_suspect() -> Op[str | None]:
     if not rows or (yield WATCHED, {}):
         return None
     return str(rows[0][0])
+
+
+def keep_unread(session: SessionKey, node: NodeId, reason: str, now: datetime) -> Op[bool]:
+    """Keep a lane apart whose rows cannot be read, behind all that are. True where it was among the ready ones."""
+    if (yield UNREAD_LANE, {"k": session, "now": micros(now)}):
+        yield from fact(now, "conversation unreadable", node, session, reason)
+        return True
+    yield LAST_IN_LINE, {"k": session, "now": micros(now)}
+    return False
 
 
 def set_aside(run: str, node: NodeId, deaths: int, now: datetime) -> Op[None]:

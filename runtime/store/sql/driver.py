@@ -13,9 +13,10 @@ last, and says so, takes the COMMIT along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
 
@@ -103,8 +104,14 @@ class Driver(Protocol):
     def now(self) -> datetime:
         """The engine's clock."""
 
+    def clock_seen(self) -> float:
+        """Time by the steady clock when it looked at the engine's clock last; what `now` says since then is reckoned."""
+
     def look_at_clock(self) -> None:
         """Have the next write look at the engine's clock, where that is another machine's."""
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        """Have the text of these statements at hand. For any thread."""
 
     async def close(self) -> None: ...
 
@@ -113,15 +120,23 @@ class Driver(Protocol):
 class Compiled:
     sql: str
     names: Sequence[str] = ()
-    defaults: Mapping[str, object] = field(default_factory=dict)
+    own: Mapping[str, object] = field(default_factory=dict)
+    """Values that the statement itself has."""
     is_read: bool = True
     """Whether anybody reads its rows."""
     is_lock: bool = False
     """Whether it reads rows for their locks alone."""
+    pick: Callable[[Mapping[str, object]], Any] | None = None
+    """Takes the values of the names out of a mapping, of one name its value alone. Errors: KeyError for one that is missing."""
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
-        known = {**self.defaults, **given} if self.defaults else given
-        values = tuple(map(known.__getitem__, self.names))
+        if self.pick is None:
+            return ()
+        try:
+            picked = self.pick({**self.own, **given} if self.own else given)
+        except KeyError:  # what isn't given is NULL
+            picked = self.pick({**dict.fromkeys(self.names), **self.own, **given})
+        values: tuple[object, ...] = picked if len(self.names) > 1 else (picked,)
         # Our own words, and ASCII without a NUL, are as any database takes them.
         words = "".join([value for value in values if type(value) is str])
         if words.isascii() and "\0" not in words:
@@ -157,7 +172,9 @@ class Compiler:
         sql, unread = str(compiled), statement.get_execution_options().get("unread", False)
         changes = sql.lstrip().startswith(CHANGES)
         is_read = not unread and (not changes or "RETURNING" in sql)
-        return Compiled(sql, compiled.positiontup or (), dict(compiled.params), is_read, is_lock=unread and not changes)
+        is_lock, names = unread and not changes, compiled.positiontup or ()
+        own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
+        return Compiled(sql, names, own, is_read, is_lock, itemgetter(*names) if names else None)
 
 
 def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:

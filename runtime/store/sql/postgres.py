@@ -6,13 +6,14 @@ What other nodes commit is found by the slow polls of who waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, Final, Protocol
 
 import asyncpg
+from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
 from runtime.cancellation import cancellations
@@ -244,6 +245,11 @@ class ServerClock:
     def __call__(self) -> datetime:
         return self._at + timedelta(seconds=self._steady() - self._tick)
 
+    @property
+    def seen(self) -> float:
+        """Time by the steady clock of the last look."""
+        return self._tick
+
     def is_old(self) -> bool:
         return self._is_doubtful or self._steady() - self._tick > LOOK_EVERY
 
@@ -329,16 +335,19 @@ class PostgresDriver:
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()
 
+    def clock_seen(self) -> float:
+        return self._clock.seen
+
     def look_at_clock(self) -> None:
         self._clock.doubt()
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
-        limit = min(within or self._within, self._within).total_seconds()
+        limit, began = min(within or self._within, self._within).total_seconds(), monotonic()
         try:
             written = await self._guarded(lambda: self._written(make, limit))
         except StoreError as error:
             if error.trouble is not Trouble.LOCKED:  # others can write, and so can we, but for what they keep just now
-                self._health.failed(error)
+                self._health.failed(error, began)
             self._watch.failed(error)
             raise
         if self._health.trouble:
@@ -351,6 +360,10 @@ class PostgresDriver:
         except StoreError as error:
             self._watch.failed(error)
             raise
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        for statement in statements:
+            self._compiler(statement)
 
     async def close(self) -> None:
         self._health.close()

@@ -11,19 +11,20 @@ import secrets
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from time import perf_counter, sleep
+from time import monotonic, perf_counter, sleep
 from typing import Any, Final
 
+from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
-from runtime.contract import Now
+from runtime.contract import Now, steady
 from runtime.errors import StoreError, Trouble
 from runtime.store.sql.driver import (
     LAST_QUERIES,
@@ -38,7 +39,7 @@ from runtime.store.sql.driver import (
     Watch,
 )
 from runtime.store.sql.files import DatabaseFiles
-from runtime.store.sql.health import Health
+from runtime.store.sql.health import DiskWatch, Health
 
 BATCH: Final = 256
 CROWD: Final = 3
@@ -53,8 +54,13 @@ SLOW_READ: Final = 0.02
 """Seconds for a read from which on the disk counts as slow: nobody else goes on meanwhile."""
 SLOW_DISK_REST: Final = 60.0
 """Seconds for which all reads go to the reader's thread then."""
+STUCK_AFTER: Final = 0.25
+"""Seconds for which a thread has been at one batch, after which the disk may hang: nobody then reads on the loop's thread."""
 CACHE: Final = "PRAGMA cache_size = -256"
 """Kilobytes of pages that are kept; others' commits make them stale."""
+
+IDLE: Final = float("inf")
+"""Since when a thread that does nothing is at work."""
 
 Waiter = tuple[MakeOp[Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]", Context]
 """The context is that of the task that waits: a transaction says its words as that task would."""
@@ -164,6 +170,7 @@ class _Worker:
         self._begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
         self._closed = False
         self._crowded = False
+        self.busy_since = IDLE
         self._queue: SimpleQueue[Waiter | None] = SimpleQueue()
         self._thread = threading.Thread(
             target=self._run, name="store-writer" if writes else "store-reader", daemon=True
@@ -196,7 +203,10 @@ class _Worker:
     def _run(self) -> None:
         while (first := self._queue.get()) is not None:
             batch, last = self._gather(first)
-            self._wake(batch, self._attempt(batch))
+            self.busy_since = perf_counter()
+            results = self._attempt(batch)
+            self.busy_since = IDLE
+            self._wake(batch, results)
             if last:
                 return
 
@@ -300,6 +310,7 @@ class NearReads:
     switches, two calls into the loop, and the interpreter's lock.
 
     It is made with the first, and has no answer where it would wait for a lock, nor for a while after a disk was slow once.
+    A disk that hangs is found by a write or by the reader's thread, nearly always; else `DiskWatch` says why all stands.
     """
 
     def __init__(
@@ -311,6 +322,7 @@ class NearReads:
     ) -> None:
         self._path, self._compiler, self._files, self._clock = path, compiler, files, clock
         self._connection: sqlite3.Connection | None = None
+        self._watch: DiskWatch | None = None
         self._closed = False
         self._back_at = 0.0
 
@@ -319,6 +331,8 @@ class NearReads:
         began = self._clock()
         if self._closed or began < self._back_at:
             return None
+        watch = self._watch = self._watch or DiskWatch(self._path)
+        watch.since = perf_counter()
         try:
             connection = self._connection = self._connection or self._made()
             connection.execute("BEGIN")
@@ -330,12 +344,15 @@ class NearReads:
             self._back_at = began + SLOW_DISK_REST
             return None
         finally:
+            watch.since = 0.0
             ended = self._clock()
             if ended - began > SLOW_READ:
                 self._back_at = ended + SLOW_DISK_REST
 
     def close(self) -> None:
         self._closed = True
+        if self._watch:
+            self._watch.close()
         if self._connection:
             self._connection.close()
 
@@ -387,6 +404,9 @@ class SqliteDriver:
             return None
         return await asyncio.to_thread(self._writer.copy, folder)
 
+    def clock_seen(self) -> float:
+        return steady()
+
     def look_at_clock(self) -> None:
         """Nothing: each look at the clock is a look at this machine's."""
 
@@ -396,11 +416,12 @@ class SqliteDriver:
             await asyncio.to_thread(_cut_log, self._path)
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
+        began = monotonic()
         try:
             written = await self._writer.submit(make)
         except StoreError as error:
             if error.trouble is not Trouble.LOST:  # which was told already
-                self._health.failed(error)
+                self._health.failed(error, began)
             self._watch.failed(error)
             raise
         if self._health.trouble:
@@ -408,13 +429,18 @@ class SqliteDriver:
         return written
 
     async def read(self, make: MakeOp[T], *, is_brief: bool = False) -> T:
-        if is_brief and self._near and (found := self._near.read(make)):
+        stuck = perf_counter() - min(self._writer.busy_since, self._reader.busy_since) > STUCK_AFTER
+        if is_brief and self._near and not stuck and (found := self._near.read(make)):
             return found[0]
         try:
             return await self._reader.submit(make)
         except StoreError as error:
             self._watch.failed(error)
             raise
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        for statement in statements:
+            self._compiler(statement)
 
     async def close(self) -> None:
         self._health.close()

@@ -108,7 +108,7 @@ def reason_of(error: Exception) -> str:
 
 
 def fix_of(error: Exception) -> str:
-    """What an operator does about it."""
+    """Advice to an operator about it."""
     match error:
         case Deaf():
             return NO_POOLER

@@ -47,6 +47,24 @@ async def test_several_nodes_that_notice_one_jump_move_what_waits_once(stage: St
 
 
 @pytest.mark.parametrize("jump", JUMPS)
+async def test_a_node_that_was_frozen_over_a_jump_moves_nothing_that_others_moved(
+    stage: Stage, jump: timedelta
+) -> None:
+    """Longer than its lease, and than nodes take to notice: it saw the clock before the jump, and sees it now."""
+    await stage.park(SHELL)
+    await sets(stage, jump)
+    stage.clock.advance(seconds=600)
+    await stage.store.cluster.shift(jump + timedelta(seconds=0.1), timedelta(seconds=602))
+    stage.clock.at += LIFE - timedelta(seconds=601)
+    assert await stage.store.approvals.expire() == []
+    stage.clock.advance(seconds=1)
+    assert len(await stage.store.approvals.expire()) == 1
+    [(_, told, _)] = await stage.audit("clock set")
+    await stage.store.cluster.shift(jump, timedelta(seconds=1))
+    assert len(await stage.audit("clock set")) == 2, f"what is set now is another jump than that of {told}"
+
+
+@pytest.mark.parametrize("jump", JUMPS)
 async def test_a_lease_ends_neither_with_the_jump_nor_hours_later(stage: Stage, jump: timedelta) -> None:
     length = timedelta(seconds=5)
     await stage.store.cluster.join(NodeId("another"), "another/1", length, alone=False)

@@ -232,3 +232,30 @@ async def test_operators_see_how_many_are_watched(stage: Stage) -> None:
     assert "runs.suspect" not in await stage.store.operations.counts()
     await two_deaths(stage, "a", "b")
     assert (await stage.store.operations.counts())["runs.suspect"] == 2
+
+
+async def test_a_lane_kept_apart_for_a_row_that_is_gone_is_idle_and_takes_messages(stage: Stage) -> None:
+    await stage.say("hello")
+    [key] = await stage.column("SELECT key FROM sessions")
+    assert await stage.store.runs.keep_unread(key, stage.lease.node, "ValueError: no role")
+    assert not await stage.store.runs.keep_unread(key, stage.lease.node, "ValueError: no role"), "told once"
+    assert await stage.audit("conversation unreadable") == [("node-1", key, "ValueError: no role")]
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
+    await stage.write("UPDATE signals SET state = 'stale'")
+    assert await watches(stage, stage.lease) is None
+    assert await stage.column("SELECT state FROM sessions") == ["idle"]
+    await stage.say("once more")
+    assert await claims(stage, stage.lease)
+
+
+async def test_of_lanes_kept_apart_each_has_its_turn(stage: Stage) -> None:
+    for room in ("a", "b"):
+        await stage.say("hello", at=address(room))
+    for key in await stage.column("SELECT key FROM sessions ORDER BY key"):
+        await stage.store.runs.keep_unread(key, stage.lease.node, "ValueError: no role")
+        stage.clock.advance(seconds=1)
+    [first, second] = await stage.column("SELECT key FROM sessions ORDER BY key")
+    await stage.store.runs.keep_unread(first, stage.lease.node, "ValueError: no role")
+    claimed = await watches(stage, stage.lease)
+    assert claimed is not None
+    assert claimed.lane.session == second

@@ -70,7 +70,7 @@ class Registry:
     async def served_accounts(self) -> list[tuple[str, str]]:
         raise NotImplementedError
 
-    async def shift(self, by: timedelta) -> None:
+    async def shift(self, by: timedelta, unseen: timedelta = timedelta()) -> None:
         raise NotImplementedError
 
     async def last_written(self) -> datetime | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from contextlib import suppress
 
 from runtime.cluster.notifier import SWEEP_LEAST, LocalNotifier, SharedNotifier
 from runtime.contract import Notifier
@@ -62,6 +63,18 @@ async def test_a_listener_nobody_holds_is_forgotten() -> None:
     notifier.notify("a")
     assert gone() is None
     assert notifier._listeners == {}
+
+
+def test_who_is_called_hears_each_topic_at_once_until_the_block_ends() -> None:
+    notifier, heard = LocalNotifier(), list[str]()
+    with suppress(ZeroDivisionError), notifier.calling(heard.append, "a", "b"):
+        for topic in ("b", "c", "a", "a"):
+            notifier.notify(topic)
+        assert heard == ["b", "a", "a"]
+        raise ZeroDivisionError
+    notifier.notify("a")
+    assert heard == ["b", "a", "a"]
+    assert "a" not in notifier.topics()  # which is dropped when nobody hears it
 
 
 async def test_a_wait_that_was_cut_loses_no_ring() -> None:

@@ -21,6 +21,7 @@ class World:
     def __init__(self) -> None:
         self.at, self.tick = START, 1000.0
         self.moved: list[timedelta] = []
+        self.unseen: list[timedelta] = []
         self.away = False
 
     def now(self) -> datetime:
@@ -33,11 +34,12 @@ class World:
         self.at += timedelta(seconds=seconds)
         self.tick += seconds
 
-    async def mend(self, by: timedelta) -> None:
+    async def mend(self, by: timedelta, unseen: timedelta) -> None:
         if self.away:
             raise StoreError("The database is away.")
         await asyncio.sleep(0)
         self.moved.append(by)
+        self.unseen.append(unseen)
 
     def jumps(self, last: datetime | None = None) -> Jumps:
         return Jumps(now=self.now, mend=self.mend, last=last, steady=self.steady)
@@ -112,6 +114,30 @@ async def test_small_steps_are_left_alone_and_do_not_add_up() -> None:
         world.at += timedelta(seconds=0.5)
         await jumps.look()
     assert world.moved == []
+
+
+async def test_with_a_jump_it_is_told_how_long_the_clock_was_not_looked_at() -> None:
+    """A process that was frozen, or cut off, looks late, and what it reckoned meanwhile was no look."""
+    world, seen = World(), [1000.0]
+    jumps = Jumps(now=world.now, mend=world.mend, seen=lambda: seen[0], steady=world.steady)
+    world.passes(600)
+    await jumps.look()
+    world.at += HOUR
+    world.passes(1)
+    seen[0] = world.tick
+    world.away = True
+    with pytest.raises(StoreError):
+        await jumps.look()
+    world.passes(5)
+    world.away = False
+    with capture_logs():
+        await jumps.look()
+        world.at += HOUR
+        world.passes(1)
+        seen[0] = world.tick
+        await jumps.look()
+    assert world.moved == [HOUR, HOUR]
+    assert world.unseen == [timedelta(seconds=606), timedelta(seconds=6)]
 
 
 async def test_a_store_that_is_away_is_mended_later() -> None:

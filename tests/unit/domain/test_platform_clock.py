@@ -19,6 +19,12 @@ class Ours:
     def __init__(self, off: timedelta) -> None:
         self.at, self.tick = THEIRS + off, 1000.0
 
+    def passes(self, seconds: float) -> datetime:
+        """Their time after it."""
+        self.at += timedelta(seconds=seconds)
+        self.tick += seconds
+        return THEIRS + timedelta(seconds=self.tick - 1000.0)
+
     def clock(self) -> PlatformClock:
         made = PlatformClock("Slack", lambda: self.at, lambda: self.tick)
         made.heed(format_datetime(THEIRS, usegmt=True))
@@ -57,16 +63,57 @@ def test_that_clocks_differ_is_told_once_and_once_that_they_agree_again() -> Non
     ours = Ours(HOUR)
     with capture_logs() as logs:
         clock = ours.clock()
-        clock.heed(format_datetime(THEIRS, usegmt=True))
+        clock.heed(format_datetime(ours.passes(20), usegmt=True))
+        assert logs == [], "it may be a date that stands still"
+        for seconds in (50, 20, 200):
+            clock.heed(format_datetime(ours.passes(seconds), usegmt=True))
         [finding] = clock.findings("slack.work.clock")
         ours.at -= HOUR
-        clock.heed(format_datetime(THEIRS, usegmt=True))
+        clock.heed(format_datetime(ours.passes(1), usegmt=True))
         assert clock.findings("slack.work.clock") == []
     assert [log["event"] for log in logs] == [
         "our clock is not the platform's",
         "our clock agrees with the platform's again",
     ]
     assert (finding.level, finding.what) == (Level.WARNING, "our clock is 3600 s ahead of Slack's")
+
+
+@pytest.mark.parametrize("every", [1, 10, 29, 40, 300])
+@pytest.mark.parametrize("off", [timedelta(), timedelta(days=-400), timedelta(days=400)])
+def test_a_date_that_stands_still_is_no_clock_and_nobody_is_told_that_ours_is_wrong(off: timedelta, every: int) -> None:
+    ours = Ours(timedelta())
+    clock = PlatformClock("Discord", lambda: ours.at, lambda: ours.tick)
+    with capture_logs() as logs:
+        for number in range(40):
+            clock.heed(format_datetime(THEIRS + off, usegmt=True))
+            ours.passes(every)
+            if number and ours.tick > 1000 + 60:
+                assert clock.ahead == timedelta()
+    assert [log["event"] for log in logs] == ["the date in the platform's answers stands still"]
+
+
+def test_a_date_that_stands_still_after_it_ran_changes_nothing() -> None:
+    ours = Ours(HOUR)
+    with capture_logs():
+        clock = ours.clock()
+        stopped = ours.passes(100)
+        for _ in range(60):
+            clock.heed(format_datetime(stopped, usegmt=True))
+            ours.passes(5)
+    assert clock.ahead == -HOUR
+
+
+def test_a_clock_of_the_platform_that_is_set_counts_once_it_ran_for_a_minute() -> None:
+    ours = Ours(timedelta())
+    clock = ours.clock()
+    for _ in range(5):
+        clock.heed(format_datetime(ours.passes(30), usegmt=True))
+    heads = []
+    with capture_logs():
+        for _ in range(5):
+            clock.heed(format_datetime(ours.passes(30) + HOUR, usegmt=True))
+            heads.append(clock.ahead)
+    assert heads == [timedelta(), timedelta(), timedelta(), HOUR, HOUR]
 
 
 @pytest.mark.parametrize("off", [timedelta(days=365), timedelta(days=-365)])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies
 
 from runtime.markup import parse
-from runtime.markup.reader import BLOCK_DEPTH, PLAIN_LINES, _blocks, _parser
+from runtime.markup.reader import BLOCK_DEPTH, _blocks, _parser, plain_blocks
 from runtime.markup.tree import (
     Align,
     Break,
@@ -124,8 +124,19 @@ def test_importing_the_package_does_not_load_the_parser() -> None:
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
-@given(strategies.text("ab Z:.,;-=+#|()'\"1 \u00a0é中$^{}@?!\u2028\ufeff\n\n\t", max_size=12))
+@given(strategies.text("ab Z:.,;-=+#|()'\"1 \u00a0é中$^{}@?!\u2028\ufeff\n\n\t[]", max_size=12))
 def test_plain_lines_read_as_the_parser_reads_them(text: str) -> None:
+    assert parse(text) == Document(_blocks(_parser().parse(text)))
+
+
+LINES = strategies.sampled_from(
+    ["a b", "- a", "- [ ] a", "- b: c", "[a] b", "[a]: b", "", "", " a", "-", "- 1", "| a", "a | b", "1. a"]
+)
+
+
+@given(strategies.lists(LINES, max_size=7))
+def test_plain_blocks_read_as_the_parser_reads_them(lines: list[str]) -> None:
+    text = "\n".join(lines)
     assert parse(text) == Document(_blocks(_parser().parse(text)))
 
 
@@ -133,11 +144,16 @@ def test_plain_lines_read_as_the_parser_reads_them(text: str) -> None:
     ("text", "is_plain"),
     [
         ('Yes, at 3 pm ("or so").\nÉcoute: 中', True),
+        ("One.\n\nOther, as [1] says:\n- a\n- b\n\nDone.", True),
         ("a  \nb", False),
         ("1. a", False),
         ("a *b*", False),
         ("a ", False),
+        ("- a\nb", False),
+        ("- a\n\n- b", False),
+        ("a [b](https://example.org)", False),
+        ("", False),
     ],
 )
 def test_words_without_a_sign_need_no_parser(text: str, is_plain: bool) -> None:
-    assert bool(PLAIN_LINES.fullmatch(text)) is is_plain
+    assert bool(plain_blocks(text)) is is_plain

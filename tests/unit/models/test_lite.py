@@ -341,6 +341,15 @@ async def test_a_server_of_ones_own_needs_no_key(stream: bool, monkeypatch: pyte
 
 
 @BOTH
+@pytest.mark.parametrize("told", [10**30, 10**400, -(10**30)])
+async def test_a_count_that_can_be_none_fits_into_a_row(stream: bool, told: int) -> None:
+    async with rig([Reply("Hello.", usage=(told, told), cached=told)], stream=stream) as it:
+        usage = (await it.ask()).usage
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_micros)
+    assert all(type(one) is int and 0 <= one <= 10**12 for one in counts)
+
+
+@BOTH
 async def test_where_the_provider_does_not_count_we_guess(stream: bool) -> None:
     async with rig([Reply("four words of text", usage=None)], stream=stream) as it:
         usage = (await it.ask()).usage

@@ -9,7 +9,7 @@ from hypothesis import given
 from bot.testing.openai.rules import refusal
 from runtime.contract import AssistantTurn, Call, Effect, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import repair
-from runtime.models.messages import GO_ON, NO_OUTPUT, Offer, to_messages, to_tools
+from runtime.models.messages import GO_ON, NO_OUTPUT, Offer, own_tools, to_messages, to_tools
 from tests.unit.domain.test_transcript import histories
 
 ASKED = AssistantTurn("", (Call("c1", "read_file", '{"path": "a"}'),))
@@ -84,13 +84,19 @@ def test_a_tool_is_declared_with_its_schema() -> None:
     ]
 
 
-def test_an_offer_is_made_anew_when_the_tools_change_and_is_nobody_elses() -> None:
+def test_an_offer_is_made_anew_when_the_tools_change_and_a_call_has_its_own() -> None:
     schema = {"type": "object", "properties": {"path": {"type": "string"}}}
     read, write = (ToolSpec(name, "Does it.", schema, Effect.READ) for name in ("read_file", "write_file"))
     offer = Offer()
     offered = offer.of([read])
-    assert offered == offer.of([read]) == to_tools([read])
-    offered[0]["function"].pop("parameters")["properties"].clear()  # as a vendor's part of LiteLLM may
-    assert "parameters" in offer.of([read])[0]["function"]
+    assert offered is offer.of([read])
+    assert offered == to_tools([read])
+    given = own_tools({"model": "m", "tools": offered})
+    given["tools"][0]["function"].pop("parameters")  # as a vendor's part of LiteLLM may
+    given["tools"][0]["function"]["strict"] = True
+    given["tools"].clear()
+    assert offered == to_tools([read])
+    offered[0]["function"]["parameters"]["properties"].clear()
     assert schema["properties"]
+    assert own_tools({"model": "m"}) == {"model": "m"}
     assert offer.of([read, write]) == to_tools([read, write])

@@ -74,3 +74,44 @@ def test_a_schema_that_is_too_deep_to_read_breaks_nothing() -> None:
     for _ in range(900):
         deep = {"properties": {"a": deep}}
     assert schema_faults(deep, {"a": 1}) == ""
+
+
+MANY: dict[str, Json] = {f"p{at}": at for at in range(30_000)}
+UNLIKE: list[Json] = [{"x": at} for at in range(8_000)]
+SAID: str = "x" * 300_000
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"properties": {"a": {"uniqueItems": True}}}, {"a": UNLIKE}),
+        ({"additionalProperties": True, "unevaluatedProperties": False}, MANY),
+        ({"properties": {"a": {"allOf": [{"type": "integer"}] * 20_000}}}, {"a": SAID}),
+    ],
+    ids=["each item with each", "each name with each", "a long value in each fault"],
+)
+def test_long_arguments_for_a_schema_of_others_hold_up_nobody(
+    schema: Mapping[str, Json], arguments: Mapping[str, Json]
+) -> None:
+    """A server chooses the schema, and a model the arguments; what takes long is left to the tool."""
+    began = time.process_time()
+    assert schema_faults(schema, arguments) == ""
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("number", [10**400, 1, 0.5])
+@pytest.mark.parametrize("step", [0, 0.0, 0.5, 1e-320])
+def test_numbers_that_no_division_takes_break_nothing(number: Json, step: Json) -> None:
+    assert "\n" not in schema_faults({"properties": {"a": {"multipleOf": step}}}, {"a": number})
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ([1, 1.0], "a: [1, 1.0] has non-unique elements."),
+        ([{"x": [2, "y"]}, {"x": [2.0, "y"]}], "a: [{'x': [2, 'y']}, {'x': [2.0, 'y']}] has non-unique elements."),
+        ([1, True, "1", None, [], {}, [1], {"1": 1}], ""),
+    ],
+)
+def test_equal_items_are_told(items: list[Json], fault: str) -> None:
+    assert schema_faults({"properties": {"a": {"uniqueItems": True}}}, {"a": items}) == fault

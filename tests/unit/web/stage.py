@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -75,11 +75,23 @@ class HandClock:
 class FakeNotifier:
     def __init__(self) -> None:
         self._waiting: set[tuple[frozenset[str], asyncio.Queue[str]]] = set()
+        self._called: list[tuple[Callable[[str], None], tuple[str, ...]]] = []
 
     def notify(self, topic: str) -> None:
         for topics, queue in self._waiting:
             if topic in topics:
                 queue.put_nowait(topic)
+        for told, topics_told in list(self._called):
+            if topic in topics_told:
+                told(topic)
+
+    @contextmanager
+    def calling(self, told: Callable[[str], None], *topics: str) -> Iterator[None]:
+        self._called.append(entry := (told, topics))
+        try:
+            yield
+        finally:
+            self._called.remove(entry)
 
     async def listen(self, *topics: str) -> AsyncIterator[str]:
         entry = (frozenset(topics), asyncio.Queue[str]())
@@ -92,7 +104,7 @@ class FakeNotifier:
 
     @property
     def listeners(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting) + len(self._called)
 
 
 class FakeHistory:

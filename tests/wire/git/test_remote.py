@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -179,6 +180,14 @@ async def test_a_clone_that_fails_leaves_nothing(stage: Stage) -> None:
         await stage.call("git_clone", url=f"{stage.at}/site.git", folder="taken")
     assert [path.name for path in stage.workspace.iterdir()] == ["taken"]
     assert (stage.workspace / "taken/file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["x'; echo ran > ran; echo '", "a$(echo ran > ran)", "-x", 'q"; echo ran > ran; "'])
+async def test_a_folder_named_as_a_command_runs_nothing(stage: Stage, name: str) -> None:
+    for _ in range(2):
+        with suppress(ToolFailed):  # the second time it is there already
+            await stage.call("git_clone", url=f"{stage.at}/site.git", folder=name)
+    assert [path.name for path in stage.workspace.iterdir()] == [name]
 
 
 async def test_a_push_cut_before_its_answer_is_told_as_unknown(stage: Stage) -> None:

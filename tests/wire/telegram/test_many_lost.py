@@ -18,6 +18,7 @@ from tests.wire.telegram.ocean import Lost, Ocean, play
 BOUND: Final = 45.0  # seconds from the last cut until all are shown
 MANY: Final = 50
 SUPERGROUP: Final = -1_000_000_002_000
+GROUP: Final = -501
 
 Applied = Callable[[int, Random], float | None]
 KINDS: Final[dict[str, Applied]] = {
@@ -64,14 +65,15 @@ def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, betwe
     play(scene)
 
 
-@pytest.mark.parametrize("applied", [None, 0.0, 5.0], ids=["never", "at once", "late"])
-def test_one_in_a_supergroup_is_there_or_comes_again_within_thirty_five_seconds(applied: float | None) -> None:
-    """Few ids may be tried there in a time, so the first look leaves most of them to the second."""
+@pytest.mark.parametrize("chat", [SUPERGROUP, GROUP], ids=["supergroup", "basic group"])
+@pytest.mark.parametrize("applied", [None, 0.0, 5.0, 20.0], ids=["never", "at once", "late", "after the first look"])
+def test_one_in_a_group_is_there_or_comes_again_within_thirty_five_seconds(applied: float | None, chat: int) -> None:
+    """Few ids may be tried there in a time: where it is nowhere, the second look has tried all in time."""
 
     async def scene(loop: JumpingLoop) -> None:
-        (one,) = lost = [Lost(SUPERGROUP, applied=applied)]
+        (one,) = lost = [Lost(chat, applied=applied)]
         ocean = Ocean(loop, lost)
-        ocean.hear(SUPERGROUP)
+        ocean.hear(chat)
         ocean.start()
         assert await ocean.all_shown() <= 35
         assert not one.unknown

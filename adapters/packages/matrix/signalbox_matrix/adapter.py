@@ -200,7 +200,7 @@ class MatrixAdapter:
     async def _oldest(self) -> datetime | None:
         """Time since which something may have been missed where no position is kept; None where nothing ever was heard."""
         last = await self._given.places.last_heard(self.channel, self.identity)
-        return None if last is None else self._clock.theirs(max(last - DOUBT, self._given.now() - LOOK_BACK))
+        return None if last is None else self._clock.since(max(last - DOUBT, self._given.now() - LOOK_BACK))
 
     def _said(self, standing: ConnectionStatus) -> None:
         self._standing = standing

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import socket
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from yarl import URL
 
 from bot.console.overview.page import COUNT_WORDS
 from bot.console.routes import console_routes
@@ -139,6 +141,15 @@ async def test_a_process_that_is_gone_is_told_in_words() -> None:
     async with connected(Control("http://127.0.0.1:9", TOKEN, 77)) as api:
         with pytest.raises(Gone, match=r"process \(77\) does not answer"):
             await api.people()
+
+
+async def test_a_process_that_stands_still_is_told_in_words() -> None:
+    """It takes the connection and never answers: a time that ran out has no words of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        async with connected(Control(url, TOKEN, 77)) as api:
+            with pytest.raises(Gone, match=r"process \(77\) does not answer: no reply in time\."):
+                await api._answer("GET", URL(url), within=timedelta(seconds=0.05))
 
 
 async def test_the_console_needs_a_token() -> None:

@@ -49,7 +49,7 @@ class Settling:
         first = attempt.first_at or attempt.marked_at
         room = self._rooms.wire(part.address)
         try:
-            found = await self._look(room, part, min(first, self._clock.theirs(first)) - CLOCKS_APART)
+            found = await self._look(room, part, self._clock.since(first) - CLOCKS_APART)
         except MatrixError as error:
             told = ours(error, self._account, reads=True)
             if isinstance(told, Rejected):
