@@ -20,7 +20,10 @@ function tell(words, wrong = false, near = null) {
   said.replaceChildren(...coded(words));
   said.classList.toggle("wrong", wrong);
   for (const old of document.querySelectorAll(".told-here")) old.remove();
-  if (words && near?.isConnected && said.getBoundingClientRect().top < 0) near.append(toldHere(words, wrong));
+  if (!words || !near?.isConnected || said.getBoundingClientRect().top >= 0) return;
+  const place = toldHere(words, wrong);
+  near.append(place);
+  place.scrollIntoView({ block: "nearest" });
 }
 
 function toldHere(words, wrong) {
