@@ -50,6 +50,7 @@ class Mark(StrEnum):
     NO = "❌"
     NOBODY = "⌛"  # in time
     WITHDRAWN = "⚪"
+    UNDONE = "↩"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Content:
 
     With `reaction` it is no message: that emoji is put onto the message that it `edits`. `rewritten`: the agent changed words
     of its own that stood there. `schedule` is the name of the one that made this report, for a channel that tells it beside a message.
+    `failed`: last words of a run that came to nothing.
     """
 
     text: str
@@ -123,6 +125,7 @@ class Content:
     reaction: str = ""
     rewritten: bool = False
     schedule: str = ""
+    failed: bool = False
 
     @property
     def asks(self) -> bool:
@@ -146,7 +149,7 @@ class Content:
             made["whole"] = [self.whole.sha256, self.whole.text]
         more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
         more |= {"speaker": self.speaker, "reaction": self.reaction, "rewritten": self.rewritten}
-        more |= {"schedule": self.schedule}
+        more |= {"schedule": self.schedule, "failed": self.failed}
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
@@ -174,6 +177,7 @@ class Content:
             raw.get("reaction", ""),
             raw.get("rewritten", False),
             raw.get("schedule", ""),
+            raw.get("failed", False),
         )
 
 

@@ -230,7 +230,7 @@ def _decided(lead: Approval, group: Sequence[Approval], home: bool) -> Content:
     parts = [head, "" if is_told else settled_cards.circumstances_of(replace(lead, tool=calls), marked("asked"))]
     folded = []
     for number, one in enumerate(group, 1):
-        came, shown = settled_cards.came(one.outcome, home=home) if one.outcome else ("", "")
+        came, shown = settled_cards.came(json.loads(one.outcome), home=home) if one.outcome else ("", "")
         ruling = "" if is_one else f"{settled_cards.MARKS[one.state]} {settled_cards.ruling(one)}: "
         parts += [f"{number}. {ruling}`{one.tool}`{came}", "" if is_told else settled_cards.call_of(one)[0]]
         parts.append("" if is_one else card_facts.quoted(one.reason))

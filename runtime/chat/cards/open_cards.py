@@ -11,7 +11,7 @@ from typing import Final
 from runtime.chat.cards import offers
 from runtime.chat.cards.asked_back import told
 from runtime.chat.cards.calls import shown_call, whole_call
-from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, whom_for
+from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, posed, whom_for
 from runtime.chat.cards.remarks import remarks
 from runtime.chat.cards.settled_cards import call_of, circumstances_of
 from runtime.contract import (
@@ -192,7 +192,7 @@ def _to_person(
     listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
     left = _ends(approval, now)
     lines = [
-        f"**{say('Reminder: ') if again else ''}{plainly(asking.question)}**",
+        posed(f"{say('Reminder: ') if again else ''}{asking.question}", "**"),
         " · ".join(filter(None, [whom_for(approval, asking), left])),
         "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
         retold(approval.caution),

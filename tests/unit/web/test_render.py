@@ -73,3 +73,8 @@ def test_a_report_tells_which_schedule_it_is_from_and_keeps_it_in_the_store() ->
     report = Content.from_json(Content("fine", schedule="Morning\u202e figures").to_json())
     assert body(report)["schedule"] == "Morning⟨U+202E⟩ figures"
     assert "schedule" not in body(Content("an answer"))
+
+
+def test_the_last_words_of_a_failed_run_are_told_as_such_and_kept_in_the_store() -> None:
+    assert body(Content.from_json(Content("The key was refused.", failed=True).to_json()))["failed"] is True
+    assert "failed" not in body(Content("an answer"))
