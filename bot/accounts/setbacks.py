@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from time import monotonic
 
 from runtime.contract import ConnectionStatus
 
@@ -20,7 +21,8 @@ class Setbacks:
     """Each stands from the break to the next try, and not beyond: whoever waits may be cancelled meanwhile, as with the
     loss of the lease, and what begins anew afterwards would inherit a trouble that nothing ends."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """`clock` is that of the loop, which stands while the machine is suspended, as the wait does."""
         self._clock = clock
         self._now: dict[str, _Setback] = {}
 

@@ -97,7 +97,7 @@ class AccountSupervisor:
         self._begun = asyncio.Event()
         self._listening: set[str] = set()
         self._elsewhere: set[str] = set()
-        self._setbacks = Setbacks(clock)
+        self._setbacks = Setbacks()
         self._left_out: ConnectionStatus | None = None
         own = self._asked_at_start("its features", adapter.features) or Features()
         self._features = replace(own, buckets=buckets) if buckets else own

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.accounts.setbacks import Setbacks
 from bot.accounts.supervisor import AccountSupervisor
 from runtime.contract import (
     CONNECTED,
@@ -328,18 +329,18 @@ async def test_a_second_life_as_a_node_inherits_no_trouble_of_the_first(how: Exc
         assert account.standing() == CONNECTED
 
 
-async def test_a_trouble_is_overdue_once_its_next_try_should_have_come_a_minute_ago() -> None:
-    now, adapter = [0.0], Broken(StoreError("no answer in time"))
-    account = AccountSupervisor(
-        adapter, take=Roles().take, on_learnt=unnoted, pause=timedelta(seconds=60), clock=lambda: now[0]
-    )
-    async with at_work(account):
-        await until(lambda: account.standing() != CONNECTED)
-        now[0] = 119.0
-        assert account.overdue() is None
-        now[0] = 121.0
-        assert account.overdue() == "fake:work: no answer in time"
-    assert account.overdue() is None
+async def test_a_trouble_is_overdue_once_its_next_try_should_have_come_a_while_ago() -> None:
+    now = [0.0]
+    setbacks, away = Setbacks(lambda: now[0]), ConnectionStatus(Connection.RECONNECTING, "no answer in time")
+    resting = asyncio.create_task(setbacks.rest("listening", away, timedelta(seconds=60)))
+    await until(setbacks.standing)
+    now[0] = 119.0
+    assert setbacks.overdue(timedelta(seconds=60)) is None
+    now[0] = 121.0
+    assert setbacks.overdue(timedelta(seconds=60)) == "no answer in time"
+    resting.cancel()
+    await asyncio.wait([resting])
+    assert (setbacks.standing(), setbacks.overdue(timedelta(seconds=60))) == (None, None)
 
 
 async def test_a_second_life_as_a_node_listens_again() -> None:
