@@ -77,4 +77,5 @@ def test_a_report_tells_which_schedule_it_is_from_and_keeps_it_in_the_store() ->
 
 def test_the_last_words_of_a_failed_run_are_told_as_such_and_kept_in_the_store() -> None:
     assert body(Content.from_json(Content("The key was refused.", failed=True).to_json()))["failed"] is True
-    assert "failed" not in body(Content("an answer"))
+    assert {"failed", "elsewhere"}.isdisjoint(body(Content("an answer")))
+    assert body(Content.from_json(Content("May I?", elsewhere=True).to_json()))["elsewhere"] is True
