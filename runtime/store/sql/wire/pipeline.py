@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import asyncpg
+from asyncpg import connect_utils
 
 from runtime.store.sql.driver import Compiled, Rows
 from runtime.store.sql.wire.wire_format import (
@@ -42,6 +44,10 @@ Asked = tuple[Prepared, Sequence[Reader] | None]
 LAST: Final[Asked] = (Prepared(b""), None)
 HEAD_BYTES: Final = 5
 """Bytes of a message before its body: its letter and its length."""
+DROP_WITHIN: Final = timedelta(seconds=30)
+"""Longer than PgBouncer gives the server for it (`cancel_wait_timeout`, `server_connect_timeout`)."""
+_asking: Final[set[asyncio.Task[None]]] = set()
+"""Held for as long as they are at work: the loop itself holds no task."""
 
 
 class _Exchange(asyncio.Protocol):
@@ -138,9 +144,10 @@ class Pipelined(asyncpg.Connection):
 
     def drop_statement(self) -> None:
         """Tell the server to give up what it does; the script that waits for it fails, and the connection is gone."""
-        us: Any = self
         self._is_dropping = True
-        us._cancel_current_command(asyncio.get_running_loop().create_future())
+        dropping = asyncio.get_running_loop().create_task(_ask_to_drop(self))
+        _asking.add(dropping)
+        dropping.add_done_callback(_asking.discard)
 
     async def run_script(self, script: Script) -> list[Rows]:
         """Rows of each statement.
@@ -193,6 +200,23 @@ class Pipelined(asyncpg.Connection):
             statements.append((statement, statement.readers))
         messages.append(SYNC)
         return b"".join(messages), _Exchange(statements, parsed, owner)
+
+
+async def _ask_to_drop(connection: Pipelined) -> None:
+    """Ask on a connection of its own, and leave it to the other side to close that: it does once it has passed the word on.
+
+    asyncpg closes it together with `connection`, which ends as soon as the server has obeyed. PgBouncer before 1.19.1 ends
+    with "bad client state" where that comes first (its issue 801).
+    """
+    us: Any = connection
+    try:
+        async with asyncio.timeout(DROP_WITHIN.total_seconds()):
+            key = {"backend_pid": us._protocol.backend_pid, "backend_secret": us._protocol.backend_secret}
+            await connect_utils._cancel(loop=us._loop, addr=us._addr, params=us._params, **key)
+    except ConnectionResetError:
+        pass  # some close it so, after they have passed the word on
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):  # TimeoutError is an OSError
+        connection.terminate()  # nobody told the server: what it answers now is no answer to wait for
 
 
 class Unprepared(Pipelined):
