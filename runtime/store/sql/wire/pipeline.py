@@ -17,6 +17,7 @@ import asyncpg
 from asyncpg import connect_utils
 
 from runtime.store.sql.driver import Compiled, Rows
+from runtime.store.sql.wire.database_errors import Unconfirmed
 from runtime.store.sql.wire.wire_format import (
     COLUMNS,
     DESCRIBE,
@@ -25,6 +26,7 @@ from runtime.store.sql.wire.wire_format import (
     EXECUTE,
     LENGTH,
     NO_COLUMNS,
+    NOTICE,
     PARSED,
     READY,
     ROW,
@@ -44,6 +46,9 @@ Asked = tuple[Prepared, Sequence[Reader] | None]
 LAST: Final[Asked] = (Prepared(b""), None)
 HEAD_BYTES: Final = 5
 """Bytes of a message before its body: its letter and its length."""
+NO_RESULT: Final = "no result in time"
+WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
+"""The server's function that warns that a COMMIT was made without its standby; its words are in the server's language."""
 DROP_WITHIN: Final = timedelta(seconds=30)
 """Longer than PgBouncer gives the server for it (`cancel_wait_timeout`, `server_connect_timeout`)."""
 _asking: Final[set[asyncio.Task[None]]] = set()
@@ -55,6 +60,7 @@ class _Exchange(asyncio.Protocol):
 
     def __init__(self, statements: Sequence[Asked], parsed: Sequence[Prepared], owner: asyncio.Protocol) -> None:
         self.is_lost = False
+        self.is_unconfirmed = False
         self._owner = owner
         self.answered: asyncio.Future[list[Rows]] = asyncio.get_running_loop().create_future()
         self._left = iter(statements)
@@ -111,6 +117,8 @@ class _Exchange(asyncio.Protocol):
             kept.is_kept = bool(kept.name)
         elif kind == ERROR:
             self._error = asyncpg.PostgresError.new(fields_of(message))
+        elif kind == NOTICE:
+            self.is_unconfirmed |= fields_of(message).get("R") == WAITS_FOR_STANDBY
         elif kind == READY:
             self._settle(self._error)
 
@@ -167,12 +175,12 @@ class Pipelined(asyncpg.Connection):
             if (
                 self._is_dropping
             ):  # a COMMIT that waits for a standby is made by that, and its confirmation is no true one
-                raise TimeoutError("no result in time")
+                raise Unconfirmed(NO_RESULT) if exchange.is_unconfirmed else TimeoutError(NO_RESULT)
         except asyncpg.QueryCanceledError as error:
             if not self._is_dropping:
                 raise
             self.terminate()
-            raise TimeoutError("no result in time") from error
+            raise TimeoutError(NO_RESULT) from error
         except BaseException as error:
             if not isinstance(error, asyncpg.PostgresError) or isinstance(error, asyncpg.InvalidCachedStatementError):
                 self.terminate()
@@ -212,7 +220,8 @@ async def _ask_to_drop(connection: Pipelined) -> None:
     try:
         async with asyncio.timeout(DROP_WITHIN.total_seconds()):
             key = {"backend_pid": us._protocol.backend_pid, "backend_secret": us._protocol.backend_secret}
-            await connect_utils._cancel(loop=us._loop, addr=us._addr, params=us._params, **key)
+            asking: Any = connect_utils  # its own way too
+            await asking._cancel(loop=us._loop, addr=us._addr, params=us._params, **key)
     except ConnectionResetError:
         pass  # some close it so, after they have passed the word on
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):  # TimeoutError is an OSError
