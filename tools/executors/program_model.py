@@ -259,8 +259,8 @@ class _Shown:
     def show(self, said: SaidTurn) -> None:
         now = time.monotonic()
         if now - self._last >= SHOWN_SECONDS or said.is_over:
-            self._last = now
             self._on_text(said.text)
+            self._last = time.monotonic()  # with a long text, others have their turn as long as it takes at most
 
 
 def _is_earlier(found: object, number: int) -> bool:
