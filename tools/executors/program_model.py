@@ -16,6 +16,7 @@ from runtime.errors import Cause, ModelFailed, ToolFailed
 from tools.executors.turns import SaidTurn, TurnFault, cancel_line, turn_line
 from tools.executors.words import (
     PROGRAM_ENDED,
+    PROGRAM_ENDED_AT_ONCE,
     PROGRAM_NOT_STARTED,
     PROGRAM_SAID_TOO_MUCH,
     PROGRAM_SILENT,
@@ -88,7 +89,7 @@ class ProgramModel:
                     except ProgramEnded as error:
                         log.warning("a program ended in a turn", agent=self._agent, reason=str(error), attempt=attempt)
                         detail = str(error)
-                        words = PROGRAM_NOT_STARTED if isinstance(error, _EndedAtOnce) else PROGRAM_ENDED
+                        words = PROGRAM_ENDED_AT_ONCE if isinstance(error, _EndedAtOnce) else PROGRAM_ENDED
                 raise ModelFailed(words.format(agent=self._agent), detail=detail, cause=Cause.AWAY)
             finally:
                 self._at_work -= 1
