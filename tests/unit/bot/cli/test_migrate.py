@@ -117,7 +117,7 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
     assert "You're not a chatbot." in (place / "prompts" / "from-openclaw.md").read_text()
     assert "waits for an owner" in told("skills", "list")[1]
     memories = json.loads(told("memory", "list", "--json")[1])
-    assert {(row["origin"], row["by"]) for row in memories} == {("OpenClaw", "")}
+    assert {(row["origin"], row["by"], row["trust"]) for row in memories} == {("OpenClaw", "", "low")}
     assert "from OpenClaw" in told("memory", "list")[1]
 
 
