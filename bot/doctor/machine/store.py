@@ -190,7 +190,7 @@ async def _notices(url: str, listen_url: str) -> Finding:
 
 def _of_server(connection: Any) -> Finding:
     version = connection.get_server_version()
-    words = f"PostgreSQL {version.major}.{version.minor}"
+    words = f"PostgreSQL {version.major}.{version.micro}"  # asyncpg reads 15.18 as 15.0.18, which it has been since 10
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
     return warning("store.reachable", words, "It's no longer maintained.", "upgrade it to 13 or newer")
