@@ -148,7 +148,11 @@ class Content:
             made["text_file"] = json.loads(files_json([self.text_file]))[0]
         if self.whole is not None:
             made["whole"] = [self.whole.sha256, self.whole.text]
-        more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
+        undone = (
+            self.mark is Mark.UNDONE
+        )  # a program from before that mark, beside ours while nodes are upgraded, knows the other
+        mark = Mark.WITHDRAWN if undone else self.mark
+        more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": mark, "undone": undone}
         more |= {"speaker": self.speaker, "reaction": self.reaction, "rewritten": self.rewritten}
         more |= {"schedule": self.schedule, "failed": self.failed, "elsewhere": self.elsewhere}
         made |= {name: value for name, value in more.items() if value}
@@ -171,7 +175,7 @@ class Content:
             raw.get("under", ""),
             Whole(*raw["whole"]) if "whole" in raw else None,
             raw.get("folded", ""),
-            Mark(raw["mark"]) if "mark" in raw else None,
+            Mark.UNDONE if "undone" in raw else Mark(raw["mark"]) if "mark" in raw else None,
             tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
             _task_cards(*raw["tasks"]) if "tasks" in raw else None,
             raw.get("speaker", ""),
