@@ -17,7 +17,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check checked bench soak cuts lab conformance lock sbom release clean dev moved
+.PHONY: help run test check checked bench soak cuts lab conformance lock sbom release clean dev moved named
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -100,8 +100,10 @@ lock:  ## write the lock files anew (ARGS=--upgrade for newer versions)
 sbom: $(VENV)/.run  ## write dist/sbom.json: all that requirements.lock installs, with hashes and licences (CycloneDX 1.6)
 	@$(BIN)/python -m tests.sbom dist/sbom.json
 
-release: $(VENV)/.dev  ## version, changelog, wheel and sdist twice, SBOM, image (VERSION=0.2.0, DRY=1 changes nothing)
+named:
 	@[ -n "$(VERSION)" ] || { echo "Name the version: make release VERSION=0.2.0, or with DRY=1 to try it" >&2; exit 2; }
+
+release: named $(VENV)/.dev  ## version, changelog, wheel and sdist twice, SBOM, image (VERSION=0.2.0, DRY=1 changes nothing)
 	@$(BIN)/python -m tests.release "$(VERSION)" $(if $(DRY),--dry)
 
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -29,6 +29,8 @@ RIGHTS: Final = discord.Permissions(
     add_reactions=True,
 )
 SESSIONS_LEFT: Final = 10
+REFUSED: Final = (401, 403)
+REACHABLE: Final = "is discord.com reachable from this machine, also through its firewall or proxy? If it is, see https://discordstatus.com"
 
 
 def invitation(identity: str) -> str:
@@ -57,6 +59,8 @@ class Checks:
         self._settings = settings
         self._identity = settings.identity
         self._http = http
+        self._is_refused = False
+        """True where Discord said that it doesn't let the last question in."""
 
     async def all(self) -> Sequence[Finding]:
         token = await self._token()
@@ -67,6 +71,8 @@ class Checks:
     async def _token(self) -> Finding:
         answer = await self._ask("/users/@me")
         if isinstance(answer, str):
+            if not self._is_refused:
+                return self._bad("reachable", answer, "Messages wait until Discord can be reached.", REACHABLE)
             fix = f"get a new token under Bot in your application at {PORTAL}"
             return self._bad("token", answer, "Without it, nothing in this account works.", fix)
         try:
@@ -127,6 +133,7 @@ class Checks:
         try:
             return await self._http.request(Route("GET", path))
         except Exception as error:  # noqa: BLE001 - a person reads what it comes to
+            self._is_refused = isinstance(error, discord.HTTPException) and error.status in REFUSED
             return str(ours(error, self._settings.account, reads=True))
 
     def _good(self, what: str, words: str) -> Finding:

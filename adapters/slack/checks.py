@@ -34,7 +34,7 @@ NEEDED: Final = frozenset({"chat:write"})
 """Without these, nothing works at all."""
 MANIFEST: Final = "Use config/slack-manifest.yaml as the app's manifest (docs/channels/slack.md), then reinstall the app."  # fmt: skip
 UNTOLD: Final = "Compare the scopes under OAuth & Permissions in the app with config/slack-manifest.yaml."
-TRY_AGAIN: Final = "Try again; see https://slack-status.com."
+TRY_AGAIN: Final = "Is slack.com reachable from this machine, perhaps through a proxy (HTTPS_PROXY)? If it is, see https://slack-status.com."
 
 
 def granted(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -71,6 +71,8 @@ class Checks:
         try:
             told, headers = await self._web.answer("auth.test")
         except ChannelError as error:
+            if not isinstance(error, Refusal):
+                return [self._away(error)]
             return [self._failed("token", "bot_token", error), *await self._way_in()]
         team, bot = told.get("team"), told.get("user")
         good = self._ok("token", f'{self._who}: bot_token is good: "{bot}" in the workspace "{team}".')
@@ -107,8 +109,14 @@ class Checks:
 
     def _failed(self, step: str, setting: str, error: ChannelError) -> Finding:
         why = "Without it, no answer is sent." if setting == "bot_token" else "Without it, nobody is heard."
-        fix = token_fix(error.code, setting) or MANIFEST if isinstance(error, Refusal) else TRY_AGAIN
+        if not isinstance(error, Refusal):
+            return self._away(error)
+        fix = token_fix(error.code, setting) or MANIFEST
         return Finding(Level.ERROR, f"{self._id}.{step}", f"{self._who}: {setting}: {error}", why, fix)
+
+    def _away(self, error: ChannelError) -> Finding:
+        why = "Messages wait until Slack can be reached."
+        return Finding(Level.ERROR, f"{self._id}.reachable", f"{self._who}: {error}", why, TRY_AGAIN)
 
     def _ok(self, step: str, what: str) -> Finding:
         return Finding(Level.OK, f"{self._id}.{step}", what)

@@ -46,6 +46,8 @@ def render(delivery: Delivery) -> Wire:
         body["rewritten"] = True
     if content.failed:
         body["failed"] = True
+    if content.elsewhere:
+        body["elsewhere"] = True
     if content.schedule:
         body["schedule"] = visible(content.schedule, one_line=True)
     if content.mark:

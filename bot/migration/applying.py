@@ -141,7 +141,7 @@ async def write_rows(plan: Plan, store: Store, settings: Settings, *, accept: bo
         else None
     )
     if owner is not None:
-        scope, trust = Scope(ScopeKind.PERSON, owner.id), Trust.SAID if accept else Trust.STAGED
+        scope, trust = Scope(ScopeKind.PERSON, owner.id), Trust.SAID if accept else Trust.LOW
         for memory in plan.memories:
             wanted = MemoryRequest(memory.text, ScopeKind.PERSON, trust=trust)
             kept = await store.memories.keep_given(wanted, MAIN, scope, actor=actor, origin=plan.program)

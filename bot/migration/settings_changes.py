@@ -28,7 +28,11 @@ LOCAL_VENDORS: Final = frozenset({"ollama", "ollama_chat", "lm_studio", "vllm", 
 NEEDS_SECRETS: Final = "its secrets stay behind without --with-secrets"
 OFF: Final = "off, since its secrets stay behind without --with-secrets"
 OTHER_VALUE: Final = "off, since another value is sealed here under that name"
-RUN_AGAIN: Final = "Run this again with --with-secrets, or set them: signalbox secrets set"
+RUN_AGAIN: Final = "Run this again with --with-secrets, or set them: signalbox secrets set {names}"
+DEMO_ANSWERS: Final = "no model is taken over, so the demo model would answer people on real accounts"
+SET_MODEL: Final = (
+    "Before signalbox run: signalbox config set model.name VENDOR/MODEL, and signalbox secrets set its key."
+)
 KEY_ELSEWHERE: Final = "If your key belongs there: signalbox config set model.api_base, and model.name."
 PROMPT_INTRODUCTION: Final = (
     "What follows comes from {program}, where it was written for another program. Where it names tools, files or commands "
@@ -88,7 +92,9 @@ class SettingsChanges:
         elif self.with_secrets and (names := self._secrets(one)) is not None:
             self._take(Item.ACCOUNTS, _of(one), [Put(f"accounts[{number}].enabled", True)], "turned on", secrets=names)
         else:
-            self.plan.add(Item.ACCOUNTS, _of(one), Action.THERE, OTHER_VALUE if self.with_secrets else OFF, RUN_AGAIN)
+            self.plan.add(
+                Item.ACCOUNTS, _of(one), Action.THERE, OTHER_VALUE if self.with_secrets else OFF, self._run_again(one)
+            )
             return
         if row.enabled or self.with_secrets:
             self._renamed[one.channel, one.name] = one.name
@@ -107,7 +113,7 @@ class SettingsChanges:
         elif secrets is None:
             why, fix = OTHER_VALUE, "See which one is right: signalbox secrets list, signalbox secrets set"
         elif not has_all:
-            why, fix = OFF, RUN_AGAIN
+            why, fix = OFF, self._run_again(one)
         action = Action.TAKE if enabled or not one.enabled else Action.CHANGE
         if self._take(Item.ACCOUNTS, _of(one), [Add("accounts", table)], why, fix, action, secrets or {}) and enabled:
             self._renamed[one.channel, one.name] = one.name
@@ -120,6 +126,10 @@ class SettingsChanges:
         end = "" if is_first else f"_{one.name.upper().replace('-', '_')}"
         usual = BUILT_IN[one.channel].secrets
         return {setting: f"{usual[setting].variable}{end}" for setting in one.secrets}
+
+    def _run_again(self, one: FoundAccount) -> str:
+        missing = [name for name in self._variables(one).values() if not self._value(name, {})]
+        return RUN_AGAIN.format(names=", ".join(missing)).rstrip()
 
     def _secrets(self, one: FoundAccount) -> dict[str, str] | None:
         """Values to seal, by name; None where another one is sealed under that name."""
@@ -163,6 +173,8 @@ class SettingsChanges:
         known = {self.settings.model.name, *(row.model for row in self.settings.models)}
         usable = [one for one in self._distinct() if (one.name in known and not one.api_base) or self._has_key(one)]
         if not usable:
+            if self._renamed and self.settings.model.name == DEMO:
+                self.plan.add(Item.MODELS, "model.name", Action.LEAVE, DEMO_ANSWERS, SET_MODEL)
             return
         first, *others = usable
         if self.settings.model.name not in (DEMO, first.name):
@@ -289,7 +301,9 @@ class SettingsChanges:
                 fix = "" if self.with_secrets else "Run this again with --with-secrets."
                 self.plan.add(Item.SCHEDULES, job.name, Action.LEAVE, f"{channel}:{account} doesn't answer yet", fix)
             else:
-                self._take(Item.SCHEDULES, job.name, [Add("schedules", _table_of(job, address))], job.when)
+                self._take(
+                    Item.SCHEDULES, job.name, [Add("schedules", _table_of(job, address))], f"{job.when}, {job.zone}"
+                )
             seen.add(job.name)
         self.plan.left_more(Item.SCHEDULES, len(self.found.jobs), JOBS_MAX)
 

@@ -14,6 +14,7 @@ from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.events.tables import faults_together as sink_faults
 from bot.settings.faults import Faults, nearest
+from bot.settings.given.flags import FLAG
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.knowledge.packs import faults_together as knowledge_faults
 from bot.settings.mcp import faults_together
@@ -126,7 +127,7 @@ def _approvals(layers: Layers) -> Iterator[Fault]:
 
 
 def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
-    """A room of an account that is not here."""
+    """A room of an account that is not here. For one that a flag turned off, what goes there waits, as if it hadn't connected yet."""
     room = layers.get(setting)
     try:
         address = Address.parse(room) if isinstance(room, str) and room else None
@@ -134,9 +135,14 @@ def _nowhere(layers: Layers, setting: str) -> Iterator[Fault]:
         return
     if address is None:
         return
-    known = {f"{table.get('channel')}:{table.get('name')}": table for _, table in layers.tables("accounts")}
+    known = {
+        f"{table.get('channel')}:{table.get('name')}": (place, table) for place, table in layers.tables("accounts")
+    }
     account = f"{address.channel}:{address.account}"
-    if account in known and known[account].get("enabled") is False:
+    place, table = known.get(account, ("", {}))
+    if table.get("enabled") is False:
+        if layers.source(f"{place}.enabled") == FLAG:
+            return
         yield setting, f"the account {account} is not enabled; set its enabled to true, or name another room"
     elif account not in (WEB_ACCOUNT, *known):
         near = nearest(account, [WEB_ACCOUNT, *known])

@@ -48,6 +48,7 @@ def _within(name: str, pattern: str, *anchors: Anchor) -> Shape:
 
 
 PRIVATE_KEY_BEGINS: Final = "-----BEGIN "
+PRIVATE_KEY_ENDS: Final = "-----END "
 PRIVATE_KEY: Final = _within(
     "private key",
     # Its end may be missing: then the key goes as far as its letters do, also where line ends are written as \n.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -54,6 +54,8 @@ LINK_INSIDE: Final = "]("
 """Stands in each link: without it a bracket is a letter like others."""
 PLAIN_MAX_CHARS: Final = 4_000
 """Of a longer text nobody asks: few are of words alone."""
+MARKED_MAX_CHARS: Final = 100_000
+"""Of a longer text, such as a program may print, the rest is shown as it was written: to read a million signs takes many seconds."""
 LAST_END: Final = "last end of a link"
 IN_VAIN: Final = "read in vain"
 IN_VAIN_MAX_CHARS: Final = 20_000_000
@@ -65,7 +67,21 @@ def parse(text: str) -> Document:
     """The tree of `text`. Any text is valid Markdown: this never fails."""
     if len(text) <= PLAIN_MAX_CHARS and (blocks := plain_blocks(text)):
         return Document(blocks)
-    return Document(_blocks(_parser().parse(text)))
+    rest = text[(end := _end_of_marked(text)) :]
+    return Document((*_blocks(_parser().parse(text[:end])), *_as_written(rest)))
+
+
+def _end_of_marked(text: str) -> int:
+    """Where the part ends that is read: with a line, where there is one."""
+    if len(text) <= MARKED_MAX_CHARS:
+        return len(text)
+    return text.rfind("\n", 0, MARKED_MAX_CHARS) + 1 or MARKED_MAX_CHARS
+
+
+def _as_written(rest: str) -> Iterator[Block]:
+    for part in rest.split("\n\n"):
+        if said := part.strip("\n"):
+            yield Paragraph((Text(said),))
 
 
 def plain_blocks(text: str) -> tuple[Block, ...]:

@@ -34,6 +34,7 @@ CASES: Final[Sequence[tuple[str, Callable[[], object]]]] = (
     ("a fence that nothing ends", lambda: stripped("<\n" + "`" * 30_000 + "\n" + "x" * 30_000)),
     ("brackets before a link", lambda: parse("[" * 50_000 + "](x)")),
     ("brackets behind a link", lambda: parse("[a](https://example.org)" + "[" * 50_000)),
+    ("a million signs of emphasis", lambda: parse("*a_" * 400_000)),
     ("blanks between marks, for Slack", lambda: to_slack(parse("**a" + " " * 40_000 + "b**"))),
     ("blanks in a message of Slack", lambda: without_me("a" + " " * 40_000 + "x", BOT)),
     ("a command of braces", lambda: read_line("{" * 50_000)),

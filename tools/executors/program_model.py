@@ -16,6 +16,7 @@ from runtime.errors import Cause, ModelFailed, ToolFailed
 from tools.executors.turns import SaidTurn, TurnFault, cancel_line, turn_line
 from tools.executors.words import (
     PROGRAM_ENDED,
+    PROGRAM_ENDED_AT_ONCE,
     PROGRAM_NOT_STARTED,
     PROGRAM_SAID_TOO_MUCH,
     PROGRAM_SILENT,
@@ -88,7 +89,7 @@ class ProgramModel:
                     except ProgramEnded as error:
                         log.warning("a program ended in a turn", agent=self._agent, reason=str(error), attempt=attempt)
                         detail = str(error)
-                        words = PROGRAM_NOT_STARTED if isinstance(error, _EndedAtOnce) else PROGRAM_ENDED
+                        words = PROGRAM_ENDED_AT_ONCE if isinstance(error, _EndedAtOnce) else PROGRAM_ENDED
                 raise ModelFailed(words.format(agent=self._agent), detail=detail, cause=Cause.AWAY)
             finally:
                 self._at_work -= 1
@@ -259,8 +260,8 @@ class _Shown:
     def show(self, said: SaidTurn) -> None:
         now = time.monotonic()
         if now - self._last >= SHOWN_SECONDS or said.is_over:
-            self._last = now
             self._on_text(said.text)
+            self._last = time.monotonic()  # with a long text, others have their turn as long as it takes at most
 
 
 def _is_earlier(found: object, number: int) -> bool:

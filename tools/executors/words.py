@@ -10,6 +10,9 @@ PROGRAM_NOT_STARTED: Final = marked(
     "The program behind {agent} can't be started. An operator finds the reason in the log."
 )
 PROGRAM_ENDED: Final = marked("The program behind {agent} ended in the middle of its answer. Please ask again.")
+PROGRAM_ENDED_AT_ONCE: Final = marked(
+    "The program behind {agent} ended without an answer, each time. An operator finds the reason in the log."
+)
 PROGRAM_SILENT: Final = marked("The program behind {agent} gave no sign for {seconds} seconds, so I stopped it.")
 PROGRAM_SAID_TOO_MUCH: Final = marked(
     "The program behind {agent} said more than {most} MB in one answer, so I stopped it."

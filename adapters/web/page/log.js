@@ -216,7 +216,7 @@ export class Log {
     const open = entry.buttons?.some((button) => button.choice !== "undo") ?? false; // an undo is offered where all is decided
     const approves = entry.buttons?.some((button) => button.choice === "approve");
     const mark = open ? null : (entry.mark ?? null);
-    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended ?? (entry.kind === "approval" ? words.waitsElsewhere : ""));
+    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended ?? (entry.elsewhere ? words.waitsElsewhere : ""));
     const decide = async (button, reason, values) => {
       const answer = await this.#actions.decide(button, reason, values);
       if (answer.decided || !answer.notice) this.#answers.delete(entry.id);
@@ -227,7 +227,7 @@ export class Log {
       ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
     return h("li", { class: open ? "message card open" : "message card", tabindex: "-1", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },
-      h("p", { class: "card-head" }, head && icon(open || !entry.ended ? "hand" : (ICONS[mark] ?? "check")), head && h("span", {}, head), timeOf(entry.at)),
+      h("p", { class: "card-head" }, head && icon(open || entry.elsewhere ? "hand" : (ICONS[mark] ?? "check")), head && h("span", {}, head), timeOf(entry.at)),
       prose(entry), fileLinks(this.#room, entry.files), actions || null);
   }
 

@@ -9,7 +9,7 @@ import typer
 
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, run, settings_of
-from bot.terminal.output import clean, show_json, show_rows, tell
+from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ def _tell(outcome: Outcome) -> None:
     told = outcome.view()
     show_rows(told["items"], PLAN_COLUMNS, empty=f"There is nothing to take over in {clean(str(outcome.folder))}.")
     for fix in dict.fromkeys(f"{row['name']}: {row['fix']}" for row in told["items"] if row["fix"]):
-        tell(as_called(clean(fix)))
+        typer.echo(as_called(clean(fix)))
     for words in outcome.refused:
-        tell(clean(f"Not kept: {words}"))
+        typer.echo(clean(f"Not kept: {words}"))
     if not outcome.plan.changes_anything:
         typer.echo("Nothing is left to take over: all that can be taken is here. Nothing was changed.")
     elif outcome.dry_run:

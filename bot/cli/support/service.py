@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -43,7 +43,7 @@ SECONDS_MAX: Final = 86_400
 NONE_YET: Final = "There's no service for data_dir {data_dir} yet. Make one: signalbox service install"
 BAD_NAME: Final = "--name {name}: expected letters, digits, - and _, such as signalbox-work."
 VARIABLES_LEFT_OUT: Final = "The service won't have these variables of this terminal: {names}. Put them into a file that only you can read, and install with --env FILE; or seal them: signalbox secrets set {first}"
-NOT_AT_BOOT: Final = "No systemd of this user answers here, so nothing starts it with the machine, or again after a crash. To have cron start it: @reboot {command}"
+NOT_AT_BOOT: Final = "No systemd of this user answers here, so nothing starts it with the machine, or again after a crash. To have cron start it, which knows neither this folder nor its variables: @reboot {command}"
 
 IsDetached = Annotated[
     bool, typer.Option("--detached", help="Use a process of its own, also where there is a systemd.")
@@ -254,7 +254,15 @@ def _told(settings: Settings, made: Installed) -> Iterator[str]:
 
         yield f"Installed: a process of its own, with its log in {made.log}."
         command = [*program(), *made.arguments[: made.arguments.index("run")], "service", "start"]
-        yield NOT_AT_BOOT.format(command=" ".join(command))
+        yield NOT_AT_BOOT.format(command=f"cd {quote(made.folder)} && {_data_folder(settings)}{join(command)}")
+
+
+def _data_folder(settings: Settings) -> str:
+    """The variable that names it, where one of this terminal does."""
+    from bot.settings.settings import environment
+
+    variable = settings.sources.get("data_dir", "")
+    return f"{variable}={quote(str(settings.data_dir.absolute()))} " if environment().get(variable) else ""
 
 
 def _of_file(made: Installed) -> set[str]:

@@ -15,6 +15,7 @@ from bot.migration.formats.notes import sentences, without_introduction
 from bot.migration.formats.shared import (
     add_account,
     add_person,
+    add_profile,
     add_prompt,
     add_skills,
     destination,
@@ -48,7 +49,10 @@ def read(home: Home, now: datetime) -> Found:
     workspace = workspace if home.names(workspace) else "workspace"
     add_prompt(home, found, workspace, "SOUL.md", "AGENTS.md")
     for path in (f"{workspace}/memory/MEMORY.md", f"{workspace}/USER.md"):
-        found.memories += sentences(without_introduction(home.optional(path)), path)
+        add_profile(home, found, path, lambda text, path: sentences(without_introduction(text), path))
+    history = f"{workspace}/memory/history.jsonl"
+    if home.has(history):
+        found.leave(Item.MEMORY, history, "it is a record of what was said, not of what to remember")
     leave_files(home, found, workspace, HEARTBEAT="it is about nanobot's own ways")
     add_skills(home, found, f"{workspace}/skills")
     for path in (f"{workspace}/cron/jobs.json", "cron/jobs.json"):

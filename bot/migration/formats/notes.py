@@ -65,6 +65,20 @@ def directives(text: str, source: str) -> Iterator[FoundMemory]:
             yield from sentences(text[mark.end() : end].split("\n#")[0], source)
 
 
+FIELD: Final = re.compile(r"^[-*] \*\*[^*\n]{1,60}\*\*:?[ \t]*(?P<value>.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
+PLACEHOLDER: Final = re.compile(r"\s*(?:_?\(.*\)_?)?\s*", re.DOTALL)
+
+
+def is_unfilled(text: str) -> bool:
+    """True for a form each field of which is empty or holds the hint that it came with: `- **Name:** _(pick one)_`.
+
+    >>> is_unfilled("- **Name:**\\n  _(pick one)_"), is_unfilled("- **Name:** Ada"), is_unfilled("Be kind.")
+    (True, False, False)
+    """
+    fields = [*FIELD.finditer(text)]
+    return bool(fields) and all(PLACEHOLDER.fullmatch(one["value"]) for one in fields)
+
+
 def without_introduction(text: str) -> str:
     """A form without what stands above its first part."""
     before, part, rest = text.partition("\n## ")

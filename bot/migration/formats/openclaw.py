@@ -19,6 +19,7 @@ from bot.migration.formats.shared import (
     add_account,
     add_notes,
     add_person,
+    add_profile,
     add_prompt,
     add_skills,
     destination,
@@ -53,7 +54,7 @@ def read(home: Home, now: datetime) -> Found:
         add_prompt(home, found, workspace, "SOUL.md", "IDENTITY.md", "AGENTS.md")
         dated = [f"{workspace}/memory/{one}" for one in home.names(f"{workspace}/memory") if one.endswith(".md")]
         add_notes(home, found, f"{workspace}/MEMORY.md", *reversed(dated))
-        found.memories += directives(home.optional(f"{workspace}/USER.md"), f"{workspace}/USER.md")
+        add_profile(home, found, f"{workspace}/USER.md", directives)
         leave_files(home, found, workspace, BOOTSTRAP=OF_THE_PROGRAM, HEARTBEAT=OF_THE_PROGRAM, BOOT=OF_THE_PROGRAM)
         leave_files(home, found, workspace, TOOLS=OF_THE_PROGRAM)
         add_skills(home, found, f"{workspace}/skills")
@@ -121,6 +122,12 @@ def _models(found: Found, given: Mapping[str, Any], defaults: Mapping[str, Any])
     for name in filter(None, named):
         provider = table(providers.get(name.partition("/")[0]))
         found.models.append(FoundModel(name, secret(provider.get("apiKey")), text(provider.get("baseUrl"))))
+    for name in table(defaults.get("models")):
+        if name not in named:
+            fix = "If you want it here: a table of [[models]] in your settings."
+            found.leave(
+                Item.MODELS, visible(str(name)), "people could choose it there; it answered nobody unasked", fix
+            )
 
 
 def _agents(home: Home, found: Found, given: Mapping[str, Any]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from bot.migration.formats.clocks import NoTime
-from bot.migration.formats.notes import sentences
+from bot.migration.formats.notes import is_unfilled, sentences
 from bot.migration.formats.values import IDS, NO_WORKSPACE
-from bot.migration.found import Found, FoundAccount, FoundPerson, FoundSkillFolder, Item
+from bot.migration.found import Found, FoundAccount, FoundMemory, FoundPerson, FoundSkillFolder, Item
 from bot.migration.home import Home, is_folder
 from bot.plugins.channels import is_brought
 from runtime.text.glyphs import visible
@@ -15,6 +15,7 @@ from runtime.text.glyphs import visible
 SKILL_FILE = "SKILL.md"
 GUIDES = {"email": "docs/email.md", "matrix": "docs/channels/matrix.md"}
 """Channels that come with packages of this repository."""
+UNFILLED = "it is a form that nobody filled in"
 SECRETS_ARE_ELSEWHERE = "its secrets aren't in the folder itself"
 
 
@@ -81,7 +82,10 @@ def add_skills(home: Home, found: Found, folder: str, *, depth: int = 1) -> None
 def add_prompt(home: Home, found: Found, folder: str, *names: str) -> None:
     """Files that say who the agent is and how it works."""
     for name in names:
-        if text := home.optional(f"{folder}/{name}".lstrip("/")).strip():
+        text = home.optional(f"{folder}/{name}".lstrip("/")).strip()
+        if text and is_unfilled(text):
+            found.leave(Item.PROMPT, name, UNFILLED)
+        elif text:
             found.prompt[name] = text
 
 
@@ -89,6 +93,15 @@ def add_notes(home: Home, found: Found, *paths: str) -> None:
     """Sentences of memory files."""
     for path in paths:
         found.memories += sentences(home.optional(path), path)
+
+
+def add_profile(home: Home, found: Found, path: str, read: Callable[[str, str], Iterable[FoundMemory]]) -> None:
+    """Sentences on a person; a form that nobody filled in is left."""
+    text = home.optional(path)
+    taken = [*read(text, path)]
+    found.memories += taken
+    if text.strip() and not taken:
+        found.leave(Item.MEMORY, path, UNFILLED)
 
 
 def leave_files(home: Home, found: Found, folder: str, **files: str) -> None:
@@ -103,11 +116,13 @@ def add_account(
     found: Found, account: FoundAccount, needed: tuple[str, ...], *, told: str = SECRETS_ARE_ELSEWHERE
 ) -> None:
     """An account with its secrets; one whose secrets aren't there is left."""
-    if all(account.secrets.get(name) for name in needed):
+    missing = [name for name in needed if not account.secrets.get(name)]
+    if not missing:
         found.accounts.append(account)
     elif account.enabled:
         found.leave(
-            *(Item.ACCOUNTS, f"{account.channel}:{account.name}", told), f"signalbox init {account.channel} sets it up."
+            *(Item.ACCOUNTS, f"{account.channel}:{account.name}", f"{told}: {', '.join(missing)}"),
+            f"signalbox init {account.channel} sets it up.",
         )
 
 

@@ -117,7 +117,7 @@ class RunTurnsApi(PartialApi):
     async def run_again(self, run_id: str) -> View:
         """Do the work of a schedule's or report's run once more. A second call begins nothing."""
         run = RunId(await self._meant(run_id, Thing.RUN))
-        repeat = await repeat_of(self._context, await self._row(run))
+        repeat = await repeat_of(self._context, await self._row(run), self.actor.person.name)
         if repeat.occurrence is None:
             raise Refusal(409, repeat.why)
         begun = await self._begin(repeat.occurrence, next_of(run))

@@ -156,7 +156,7 @@ def _asking(
     )
     head, below = f"**{say('Reminder: ') if again else ''}{asks}**", open_cards.below(lead, how, voted, home=home)
     if how is Home.TOLD:
-        return Content(" ".join(filter(None, [head, below])))
+        return Content(" ".join(filter(None, [head, below])), elsewhere=True)
     end = say(
         "expires {expires_at} (in {left})",
         expires_at=moment(lead.expires_at),
@@ -174,7 +174,7 @@ def _asking(
     both = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
     buttons = [Button(lead.id, choice, card_facts.LABELS[choice]) for choice in both]
     buttons += _about_one(lead, group) if both and PLAN not in known else ()
-    return Content("\n\n".join(filter(None, parts)), tuple(buttons), whole=_whole(group))
+    return Content("\n\n".join(filter(None, parts)), tuple(buttons), whole=_whole(group), elsewhere=not both)
 
 
 def _about_one(lead: Approval, group: Sequence[Approval]) -> Iterator[Button]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import ApprovalId, Choice
+from signalbox_email.checks import closed
 from signalbox_email.incoming.choices import Chosen, chosen_in
 from signalbox_email.incoming.html_text import text_of_html
 from signalbox_email.incoming.quotes import Words, parted
@@ -132,3 +133,10 @@ def test_a_choice_is_the_first_line_and_nothing_else(
 ) -> None:
     found = chosen_in(text, ApprovalId(asked) if asked else None)
     assert found == (Chosen(ApprovalId(chosen[0]), *chosen[1:], by_code=not asked) if chosen else None)
+
+
+def test_a_fault_of_the_mail_server_is_not_taken_for_a_missing_folder() -> None:
+    what, fix = closed("INBOX", "[SERVERBUG] Internal error occurred. Refer to server log for more information.")
+    assert what.startswith("the server can't open the folder INBOX right now: [SERVERBUG]")
+    assert "set inbox" not in fix
+    assert closed("Inbx", "[NONEXISTENT] Mailbox doesn't exist")[1] == "set inbox to a folder of the mailbox"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from runtime.guard.entropy import FEW_RUNS, looks_random
 from runtime.guard.findings import MARKED, Detector, Found, Gate, Strictness
-from runtime.guard.guard import BROKEN, LENT_MOST, USUAL, Guard, GuardRules, apart
+from runtime.guard.guard import BROKEN, LENT_MOST, USUAL, Checked, Guard, GuardRules, apart
 from runtime.guard.held import Held
 from runtime.guard.own_rules import OwnRule, of_phrase, of_words
 from runtime.guard.previews import Preview
@@ -340,6 +340,41 @@ def test_a_preview_of_a_long_answer_cuts_no_value_with_blanks(value: str, before
     whole = f"{'word ' * 368}{'x' * before} {value} {'more ' * 60}"
     preview = Preview(guard())
     assert not any(value.split()[-1] in preview(whole[:end]) for end in range(1_900, len(whole), 7))
+
+
+class Counting(Guard):
+    """Counts the characters that it looks at."""
+
+    looked_at = 0
+
+    def check(self, text: str, gate: Gate, room: str = "") -> Checked:
+        self.looked_at += len(text)
+        return super().check(text, gate, room)
+
+
+@pytest.mark.parametrize(
+    "piece", ["y" * 100, "äöü" * 33, "abc" * 30 + "\n", f"{PEM}\n"], ids=["word", "wide", "lines", "keys"]
+)
+def test_a_preview_looks_at_a_text_without_blanks_a_few_times_only(piece: str) -> None:
+    counting = Counting(GuardRules(key=KEY))
+    preview, whole = Preview(counting), ""
+    while len(whole) < 300_000:
+        whole += piece
+        preview(whole)
+    assert counting.looked_at < 20 * len(whole)
+
+
+@pytest.mark.parametrize("secret", ["openai", "telegram", "jwt", "private key"])
+@pytest.mark.parametrize(
+    "before", ["x" * 2_300 + "=", "y" * 2_300 + "\n", "äö" * 1_200], ids=["a word", "a line", "wide"]
+)
+def test_no_secret_is_shown_behind_a_text_without_blanks(secret: str, before: str) -> None:
+    value = SECRETS[secret][1]
+    whole = before + value + "\nand more words" * 200
+    preview = Preview(Guard(GuardRules(key=KEY)))
+    shown = [preview(whole[:end]) for end in range(2_000, len(whole), 5)]
+    assert not any(value[:20] in one for one in shown)
+    assert "and more words" in shown[-1]
 
 
 def test_a_preview_keeps_up_with_plain_words() -> None:

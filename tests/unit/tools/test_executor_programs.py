@@ -242,7 +242,7 @@ def test_a_script_that_is_named_as_one_sees_it_is_looked_for_where_the_program_s
 async def test_starts_wait_ever_longer_and_at_most_a_minute(tmp_path: Path) -> None:
     async with model(tmp_path, HEAD + "print('no rules', file=sys.stderr)\nsys.exit(3)\n") as made:
         for _ in range(3):
-            with pytest.raises(ModelFailed, match=r"can't be started\. An operator finds") as failed:
+            with pytest.raises(ModelFailed, match=r"ended without an answer, each time\. An operator finds") as failed:
                 await ask(made)
     assert "no rules" not in str(failed.value), "its own words are for operators"
     assert failed.value.detail == "it ended with code 3; its last words: no rules"

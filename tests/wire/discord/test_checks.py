@@ -37,6 +37,13 @@ async def test_a_refused_token_is_all_there_is_to_say(on: On) -> None:
     assert "discord.com/developers/applications" in findings["token"].fix
 
 
+async def test_without_a_network_the_token_is_not_to_blame(on: On) -> None:
+    [finding] = await checked(replace(on.settings, api_base_url="http://127.0.0.1:9/api/v10"))
+    assert finding.id == "discord.guild.reachable"
+    assert "discord.com reachable from this machine" in finding.fix
+    assert "token" not in finding.what + finding.fix
+
+
 async def test_a_token_that_names_another_bot_is_told_with_both_ids(on: On) -> None:
     on.fake.world.users[BOT] |= {"id": "999"}
     finding = (await found(on))["token"]
@@ -70,8 +77,8 @@ async def test_too_few_shards_are_told(on: On) -> None:
 async def test_a_platform_that_is_away_is_told_and_nothing_raised(on: On) -> None:
     await on.driver.set(away=True)
     findings = await found(on)
-    assert findings["token"].level is Level.ERROR
-    assert "503" in findings["token"].what
+    assert findings["reachable"].level is Level.ERROR
+    assert "503" in findings["reachable"].what
 
 
 def test_the_invitation_asks_for_what_is_needed_and_no_more() -> None:

@@ -171,8 +171,11 @@ async def test_swapped_tokens_are_both_found(on: Workspace) -> None:
 
 async def test_a_slack_that_is_away_is_told_as_that(on: Workspace) -> None:
     await on.driver.switch(away=True)
-    findings = await checked(on.settings())
-    assert all("slack-status" in finding.fix for finding in findings)
+    [finding] = await checked(on.settings())
+    assert (finding.id, finding.why) == ("slack.work.reachable", "Messages wait until Slack can be reached.")
+    assert "proxy (HTTPS_PROXY)" in finding.fix
+    assert "slack-status" in finding.fix
+    assert "token" not in finding.what
 
 
 async def test_over_http_no_app_token_is_looked_at(on: Workspace) -> None:

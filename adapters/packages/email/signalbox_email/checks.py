@@ -13,6 +13,16 @@ from signalbox_email.lookups import Lookups
 from signalbox_email.outgoing.smtp import connected
 from signalbox_email.settings import EmailSettings
 
+OF_THE_SERVER: Final = (
+    "[SERVERBUG]",
+    "[UNAVAILABLE]",
+    "[INUSE]",
+    "[LIMIT]",
+    "[CORRUPTION]",
+    "[OVERQUOTA]",
+    "[CONTACTADMIN]",
+)
+"""Codes of a refusal that no setting of ours mends. Source: RFC 5530."""
 LATEST: Final = 20
 """Mails in which the server's word on senders is looked for."""
 
@@ -20,6 +30,14 @@ LATEST: Final = 20
 async def checked(settings: EmailSettings) -> Sequence[Finding]:
     """Look at an account that need not be at work."""
     return [finding async for finding in Checks(settings).run()]
+
+
+def closed(folder: str, refusal: str) -> tuple[str, str]:
+    """What a refused folder comes to, and what mends it: it isn't there, or the server has a fault of its own and says so."""
+    if refusal.upper().startswith(OF_THE_SERVER):
+        fix = "look into the server's own log, or ask whoever runs it: no setting here is to blame"
+        return f"the server can't open the folder {folder} right now: {refusal}", fix
+    return f"the server doesn't open the folder {folder}: {refusal}", "set inbox to a folder of the mailbox"
 
 
 class Checks:
@@ -48,13 +66,8 @@ class Checks:
                 self._settings.inbox
             )  # of one opened for reading no server says which flags it keeps
         except Refused as error:
-            why = "New mail is looked for in that folder."
-            yield self._bad(
-                "inbox",
-                f"there is no folder {self._settings.inbox}: {error}",
-                why,
-                "set inbox to a folder of the mailbox",
-            )
+            what, fix = closed(self._settings.inbox, str(error))
+            yield self._bad("inbox", what, "New mail is looked for in that folder.", fix)
             return
         if box.keywords:
             yield self._fine("flags", "the server keeps flags of our own, so others may read the mailbox too")

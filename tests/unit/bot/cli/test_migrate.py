@@ -88,7 +88,10 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
         ("people", "slack:U0100000001"): "leave",
         ("rooms", "slack:slack/C0123456789"): "take",
         ("models", "openai/gpt-5.5"): "leave",
-        ("prompt", "SOUL.md, IDENTITY.md, AGENTS.md"): "change",
+        ("models", "anthropic/claude-opus-5"): "leave",
+        ("models", "model.name"): "leave",
+        ("prompt", "SOUL.md, AGENTS.md"): "change",
+        ("prompt", "IDENTITY.md"): "leave",
         ("prompt", "BOOTSTRAP.md"): "leave",
         ("schedules", "Morning brief"): "take",
         ("schedules", "Tidy inbox"): "take",
@@ -99,7 +102,11 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
         ("skills", "week-note"): "take",
         ("memory", "workspace/MEMORY.md"): "take",
         ("memory", "workspace/memory/2026-11-26.md"): "take",
+        ("memory", "workspace/USER.md"): "leave",
     }
+    rows = {(row["item"], row["name"]): row for row in report["items"]}
+    assert "the demo model would answer people on real accounts" in rows["models", "model.name"]["why"]
+    assert rows["schedules", "Morning brief"]["why"] == "0 7 * * 1-5, Europe/Berlin"
     settings = tomllib.loads((place / "signalbox.toml").read_text())
     assert settings["accounts"][1] == {
         "channel": "discord",
@@ -117,7 +124,7 @@ def test_all_of_openclaw_that_has_a_place_here_is_taken(place: Path, tmp_path: P
     assert "You're not a chatbot." in (place / "prompts" / "from-openclaw.md").read_text()
     assert "waits for an owner" in told("skills", "list")[1]
     memories = json.loads(told("memory", "list", "--json")[1])
-    assert {(row["origin"], row["by"]) for row in memories} == {("OpenClaw", "")}
+    assert {(row["origin"], row["by"], row["trust"]) for row in memories} == {("OpenClaw", "", "low")}
     assert "from OpenClaw" in told("memory", "list")[1]
 
 

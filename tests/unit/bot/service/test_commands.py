@@ -86,3 +86,13 @@ def test_what_cannot_be_is_told_before_anything_is_done(
 def test_commands_are_printed_with_the_files_that_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["signalbox", "--config", "a b.toml", "--env=x.env", "service", "start"])
     assert as_called("signalbox people link").endswith("signalbox --config 'a b.toml' --env x.env people link")
+
+
+def test_the_line_for_cron_names_the_folder_from_which_it_finds_its_data(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "signalbox.toml").unlink()
+    monkeypatch.setenv("SIGNALBOX_DATA_DIR", "my data")
+    said = call("service", "install", "--detached").output
+    assert f"@reboot cd {tmp_path} && SIGNALBOX_DATA_DIR='{tmp_path}/my data' /" in said
+    assert said.rstrip().partition("@reboot")[2].splitlines()[0].endswith("service start")

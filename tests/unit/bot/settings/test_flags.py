@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -58,6 +58,30 @@ def test_accounts_beside_those_of_the_flag_are_off_and_need_no_secret(tmp_path: 
 
 def test_the_page_alone_connects(tmp_path: Path) -> None:
     assert not any(one.enabled for one in _loaded(tmp_path, Flags(only=["web"])).accounts)
+
+
+ELSEWHERE: Final = """
+[operators]
+room = "telegram:work/1"
+
+[[schedules]]
+name = "morning"
+when = "every day at 9"
+to = ["telegram:ops/1"]
+prompt = "Say hello"
+"""
+
+
+def test_what_goes_to_an_account_that_the_flag_turned_off_waits(tmp_path: Path) -> None:
+    (tmp_path / "signalbox.toml").write_text(TWO + ELSEWHERE)
+    settings = load(None, Flags(only=["web"]), environ={}, folder=tmp_path)
+    assert list(settings.planned[0].to) == ["telegram:ops/1"]
+
+
+def test_what_goes_to_an_account_that_the_settings_turned_off_is_refused_with_the_flag_too(tmp_path: Path) -> None:
+    (tmp_path / "signalbox.toml").write_text(TWO.replace('name = "ops"', 'name = "ops"\nenabled = false') + ELSEWHERE)
+    with pytest.raises(ConfigError, match="the account telegram:ops is not enabled"):
+        load(None, Flags(only=["web"]), environ={}, folder=tmp_path)
 
 
 def test_an_account_of_variables_alone_is_turned_off_too(tmp_path: Path) -> None:
