@@ -54,7 +54,7 @@ class Preview:
         if len(rest) > SETTLED:
             rest = self._settle(rest)
         self._enough = len(self._begun) + len(rest) * GROWN if len(rest) > SETTLED else 0.0
-        return self._settled + self._held_back(self._clean(rest))
+        return self._settled + self._held_back(self._check(rest).text)
 
     def _settle(self, rest: str) -> str:
         """The rest, once whole words that nothing can be added to are done with."""
@@ -64,7 +64,7 @@ class Preview:
         if not cut or is_key or self._is_across(rest, cut):
             return rest
         self._begun += rest[:cut]
-        self._settled += self._clean(rest[:cut])
+        self._settled += self._check(rest[:cut]).text
         return rest[cut:]
 
     def _is_across(self, rest: str, cut: int) -> bool:
@@ -73,9 +73,6 @@ class Preview:
         if whole.is_withheld:
             return not any(half.is_withheld for half in halves)
         return whole.text != "".join(half.text for half in halves)
-
-    def _clean(self, text: str) -> str:
-        return self._check(text).text
 
     def _check(self, text: str) -> Checked:
         return self._guard.check(text, Gate.MODEL_REPLY, self._room)

@@ -38,7 +38,9 @@ class GuardedModel:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         shown = self._door.preview(request.room)
         reply = await self.model.reply(self._asked(request), lambda text: on_text(shown(text)))
-        return self._told(reply, request.room)
+        text = self._door.clean(reply.text, Gate.MODEL_REPLY, request.room)
+        calls = tuple(self._door.call(call, request.room) for call in reply.calls)
+        return replace(reply, text=text, calls=calls, reasoning=self._thought(reply.reasoning, request.room))
 
     def _asked(self, request: ModelRequest) -> ModelRequest:
         system = self._door.known(request.system, Gate.HANDED_ON, request.room)
@@ -56,11 +58,6 @@ class GuardedModel:
     def _call(self, call: Call, room: str) -> Call:
         arguments = self._door.known(call.arguments, Gate.TOOL_ARGUMENTS, room)
         return call if arguments == call.arguments else replace(call, arguments=arguments)
-
-    def _told(self, reply: ModelReply, room: str) -> ModelReply:
-        text = self._door.clean(reply.text, Gate.MODEL_REPLY, room)
-        calls = tuple(self._door.call(call, room) for call in reply.calls)
-        return replace(reply, text=text, calls=calls, reasoning=self._thought(reply.reasoning, room))
 
     def _thought(self, thought: Reasoning | None, room: str) -> Reasoning | None:
         """Thinking without what must not stay. The vendor's own form of it cannot be changed: it is given up then."""
