@@ -72,7 +72,7 @@ def parse(text: str) -> Document:
 
 
 def _end_of_marked(text: str) -> int:
-    """Where the part ends that is read: with a line, where there is one."""
+    """End of the part that is read: with a line, if there is one."""
     if len(text) <= MARKED_MAX_CHARS:
         return len(text)
     return text.rfind("\n", 0, MARKED_MAX_CHARS) + 1 or MARKED_MAX_CHARS

@@ -33,7 +33,7 @@ async def checked(settings: EmailSettings) -> Sequence[Finding]:
 
 
 def closed(folder: str, refusal: str) -> tuple[str, str]:
-    """What a refused folder comes to, and what mends it: it isn't there, or the server has a fault of its own and says so."""
+    """Words on a refused folder, and what mends it: it isn't there, or the server has a fault of its own and says so."""
     if refusal.upper().startswith(OF_THE_SERVER):
         fix = "look into the server's own log, or ask whoever runs it: no setting here is to blame"
         return f"the server can't open the folder {folder} right now: {refusal}", fix
