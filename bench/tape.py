@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import Executable
 from sqlalchemy.engine import Dialect
 
 from runtime.errors import StoreError
@@ -102,6 +103,9 @@ class Taped:
 
     def look_at_clock(self) -> None:
         self._driver.look_at_clock()
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        self._driver.compile(statements)
 
     async def close(self) -> None:
         await self._driver.close()

@@ -30,7 +30,8 @@ def ask_person(
 def asked(arguments: Mapping[str, Json]) -> Asking:
     """The question that a call asks. Errors: ToolRetry."""
     ask_person.check(arguments)
-    question = " ".join(arguments["question"].split())
+    lines = (" ".join(line.split()) for line in arguments["question"].splitlines())
+    question = "\n".join(filter(None, lines))
     options = [" ".join(one.split()) for one in arguments.get("options") or ()]
     if not 0 < len(question) <= QUESTION_MAX_CHARS:
         raise ToolRetry(f"Give a question of at most {QUESTION_MAX_CHARS:,} characters. Nobody was asked.")

@@ -44,6 +44,10 @@ def render(delivery: Delivery) -> Wire:
     }
     if content.rewritten:
         body["rewritten"] = True
+    if content.failed:
+        body["failed"] = True
+    if content.elsewhere:
+        body["elsewhere"] = True
     if content.schedule:
         body["schedule"] = visible(content.schedule, one_line=True)
     if content.mark:
@@ -105,6 +109,8 @@ def entry(entry: Entry) -> dict[str, Any]:
         made["run"] = entry.run
     if entry.replaces:
         made["replaces"] = entry.replaces
+    if entry.is_notice:
+        made["notice"] = True
     if entry.reactions:
         made["reactions"] = [json.loads(body)["reaction"] for body in entry.reactions]
     if entry.author is Author.SUMMARY:

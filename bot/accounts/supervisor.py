@@ -15,6 +15,7 @@ import structlog
 from aiohttp import web
 
 from bot.accounts.reachability import Reachability
+from bot.accounts.setbacks import Setbacks
 from runtime.cancellation import cancellable
 from runtime.cluster.pause import Pause
 from runtime.contract import (
@@ -96,7 +97,7 @@ class AccountSupervisor:
         self._begun = asyncio.Event()
         self._listening: set[str] = set()
         self._elsewhere: set[str] = set()
-        self._broken: dict[str, ConnectionStatus] = {}
+        self._setbacks = Setbacks(clock)
         self._left_out: ConnectionStatus | None = None
         own = self._asked_at_start("its features", adapter.features) or Features()
         self._features = replace(own, buckets=buckets) if buckets else own
@@ -144,13 +145,17 @@ class AccountSupervisor:
     def standing(self) -> ConnectionStatus:
         if self._left_out:
             return self._left_out
-        if self._broken:
-            return next(iter(self._broken.values()))
+        if setback := self._setbacks.standing():
+            return setback
         if trouble := self.reachability.trouble():
             return trouble
         if self._is_elsewhere():
             return ELSEWHERE
         return self._told()
+
+    def overdue(self) -> str | None:
+        """Words of a trouble whose next try should have come long ago, for the watchdog; None if all goes on."""
+        return self._setbacks.overdue(PAUSE_MOST)
 
     def connection(self) -> Connection:
         """Connection status as the adapter itself tells it."""
@@ -246,7 +251,6 @@ class AccountSupervisor:
                 self._elsewhere.discard(listener)
                 self._listening.add(listener)
                 await self.pause.interrupt(lambda: self._for_ever(what, lambda: several.attend(listener, sink)))
-                self._broken.pop(what, None)
                 self._listening.discard(listener)
         finally:
             self._elsewhere.discard(listener)
@@ -283,11 +287,8 @@ class AccountSupervisor:
         """Do `work` again whenever it ends, which it should not, or breaks."""
         while True:
             await self._until_done(what, work)
-            self._broken[what] = ConnectionStatus(
-                Connection.RECONNECTING, f"{self.name}: {what} stopped unexpectedly. Starting it again."
-            )
-            await asyncio.sleep(self._pause.total_seconds())
-            self._broken.pop(what, None)
+            words = f"{self.name}: {what} stopped unexpectedly. Starting it again."
+            await self._setbacks.rest(what, ConnectionStatus(Connection.RECONNECTING, words), self._pause)
 
     async def _until_done(self, what: str, work: Work) -> None:
         """Do `work`, and again after a pause that grows while it breaks soon."""
@@ -297,16 +298,15 @@ class AccountSupervisor:
             try:
                 await cancellable(work())
             except Exception as error:
-                self._broken[what] = self._fault(what, error)
+                standing = self._fault(what, error)
                 if not isinstance(error, StoreError):  # which the store tells itself, once
                     log.exception("an account broke", account=self.name, what=what)
             else:
                 return
             if self._clock() - began > PAUSE_MOST.total_seconds():
                 pause = self._pause
-            await asyncio.sleep(pause.total_seconds())
+            await self._setbacks.rest(what, standing, pause)
             pause = min(pause * 2, PAUSE_MOST)
-            self._broken.pop(what, None)
 
     def _fault(self, what: str, error: Exception) -> ConnectionStatus:
         if isinstance(error, StoreError):

@@ -17,7 +17,7 @@ from runtime.contract import Role
 from runtime.domain.agents.lifecycle import AGENT_MOVES, AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.text.glyphs import legible
-from runtime.text.words import count, marked, say, several
+from runtime.text.words import count, decimal, marked, say, several
 
 AGENTS_PAGE: Final = "/console/agents"
 AGENT_HEADS: Final = (
@@ -106,7 +106,7 @@ def _tools(row: View) -> Html:
 
 def _bounds(row: View) -> Iterator[str]:
     if row["budget_day"]:
-        yield f"${row['budget_day']:,.2f} a day"
+        yield say("${amount} a day", amount=decimal(f"{row['budget_day']:,.2f}"))
     if row["tokens_per_hour"]:
         yield say("{number} tokens an hour", number=count(row["tokens_per_hour"]))
     if row["tool_calls_per_minute"]:

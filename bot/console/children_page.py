@@ -18,7 +18,7 @@ from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.contract import ChildState
 from runtime.text.glyphs import legible
-from runtime.text.words import say
+from runtime.text.words import decimal, say
 
 CHILDREN_PLACE: Final = "/console/children"
 ANSWER_SHOWN: Final = 4_000
@@ -83,7 +83,7 @@ def _figures(row: View) -> Iterator[str]:
     if row["seconds"] is not None:
         yield lasting(row["seconds"])
     if row["cost"]:
-        yield f"${row['cost']:.4f}"
+        yield say("${amount}", amount=decimal(f"{row['cost']:.4f}"))
 
 
 def _badge(row: View) -> str:

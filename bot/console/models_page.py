@@ -8,12 +8,14 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, filled, tag
+from bot.console.html import Html, filled, join, tag
 from bot.console.layout import badge, moment, nothing, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.budgets import UNPRICED, amount
+from runtime.contract import Role
+from runtime.errors import Cause
 from runtime.policy.budgets import DOLLAR, HOURLY, Scope
 from runtime.text.glyphs import legible
 from runtime.text.words import count, listed, marked, say, several
@@ -71,11 +73,13 @@ BUDGET_NAMES: Final = {
     Scope.AGENT_CALLS_HOUR: marked("An agent's model calls, an hour"),
 }
 NO_BUDGETS: Final = marked("No budgets are in effect, so nothing limits what work costs.")
+KEY_PLACE: Final = "/console/settings-model"
 BUDGETS_PLACE: Final = "/console/settings/budgets"
 
 
 async def models(_request: web.Request, do: Operations) -> Html:
     rows, budgets, logins = await do.models(), await do.budgets(), await do.logins()
+    is_owner = do.actor.person.role is Role.OWNER
     told = table(say("Budgets"), BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(say(NO_BUDGETS))
     change = tag("p", tag("a", say("Set budgets"), href=BUDGETS_PLACE))
     unpriced = max((row["unpriced_calls"] for row in budgets), default=0)
@@ -84,7 +88,7 @@ async def models(_request: web.Request, do: Operations) -> Html:
     return page(
         say("Models"),
         MODELS_PAGE,
-        table(say("Models"), MODEL_HEADS, map(_line, rows)),
+        table(say("Models"), MODEL_HEADS, (_line(row, is_owner=is_owner) for row in rows)),
         *signed,
         tag("h2", say("Budgets")),
         told,
@@ -123,7 +127,7 @@ def _budget(row: View) -> tuple[str, ...]:
     )
 
 
-def _line(row: View) -> tuple[str, ...]:
+def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
     source = say(PRICE_SOURCES[row["price_source"]])
     return (
         _name(row),
@@ -136,7 +140,7 @@ def _line(row: View) -> tuple[str, ...]:
         ),
         f"{row['price']}, {source}" if row["price_source"] in ("set", "listed") else source,
         _key(row),
-        _clear(row),
+        _mend(row, is_owner=is_owner),
     )
 
 
@@ -178,9 +182,16 @@ def _key(row: View) -> str:
     return say(row["key"]) if row["key"] in KEY_STATES else tag("code", row["key"])
 
 
-def _clear(row: View) -> Html:
-    if row["cooldown"] is None:
+def _mend(row: View, *, is_owner: bool) -> Html:
+    """The way to another key where its provider refused this one, for whoever may set it; and the end of a rest."""
+    rest = row["cooldown"]
+    if rest is None:
         return Html("")
+    key = tag("p", tag("a", say("A model and its key"), href=KEY_PLACE))
+    return join([key if is_owner and rest["cause"] == Cause.AUTH else None, _clear(row)])
+
+
+def _clear(row: View) -> Html:
     return tag(
         "form",
         tag("button", say("Clear cooldown"), type="submit"),

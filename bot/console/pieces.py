@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from adapters.web.adapter import CHANNEL
 from bot.console.html import Html, filled, tag
 from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
@@ -15,7 +16,7 @@ from bot.operator.views import View
 from runtime.chat.cards.calls import whole_call
 from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN
 from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS
-from runtime.contract import ApprovalKind, Choice, Effect, Whole
+from runtime.contract import Address, ApprovalKind, Choice, Effect, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import folding
 from runtime.text.glyphs import clip, legible, visible
@@ -220,6 +221,13 @@ def settled(row: View) -> tuple[str, ...]:
     when = moment(row["decided_at"])
     told = when if row["kind"] == ApprovalKind.PERSON else trace_link(row["id"], when)
     return told, what, badge(how), who or "-", where(row)
+
+
+def own_room(row: View, me: str) -> Html:
+    """The room, as a link for whoever began the work there on the page: others can't open the conversation."""
+    if row["by"] != me or not row["address"].startswith(f"{CHANNEL}:"):
+        return where(row)
+    return tag("a", where(row), href=f"/#{Address.parse(row['address']).room}")
 
 
 def posts(rows: Sequence[View]) -> Html:

@@ -43,6 +43,8 @@ TONES: Final = {
     What.CLICK_REFUSED: "bad",
 }
 
+ENDS: Final = (What.ANSWERED, What.FAILED, What.REFUSED, What.STOPPED, What.GIVEN_UP)
+
 
 async def newest(request: web.Request, do: Operations) -> Html:
     """The field and the newest messages, or what was found of what was asked for in it."""
@@ -105,10 +107,17 @@ def _story(told: View) -> Sequence[Html]:
     place = tag(
         "p", *filled(say("{time} in {room}, trace {trace}"), time=moment(told["began_at"]), room=where(told), trace=run)
     )
-    now = tag("p", *_coded(retold(told["now"])), class_="now good" if told["over"] else "now live", role="note")
+    now = tag("p", *_coded(retold(told["now"])), class_=f"now {_tone(told)}", role="note")
     times = [ahead(event["after"]) for event in told["events"]]
     events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
     return [who, place, now, tag("ol", *events, class_="story")]
+
+
+def _tone(told: View) -> str:
+    if not told["over"]:
+        return "live"
+    ends = [event["what"] for event in told["events"] if event["what"] in ENDS]
+    return TONES.get(ends[-1], "over") if ends else "good"
 
 
 def _event(event: View, time: str) -> Html:

@@ -13,6 +13,7 @@ from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
 from bot.doctor.keys.auth import check_auth
 from bot.doctor.keys.logins import check_logins
+from bot.doctor.keys.model_calls import check_model_calls
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.event_sinks import check_event_sinks
 from bot.doctor.machine.executors import check_executors
@@ -76,6 +77,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "sandbox": check_sandbox,
     "git": check_git,
     "model": check_model,
+    "model.calls": check_model_calls,
     "embeddings": check_embeddings,
     "media": check_media,
     "browser": check_browser,

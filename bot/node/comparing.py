@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -31,16 +32,23 @@ OF_ONE_MACHINE: Final = frozenset(
 CLOCK_OFFSET_MAX: Final = timedelta(seconds=2)
 """A clock that is further off is told. Leases, expiries and schedules go by the database's."""
 HASH_CHARS: Final = 8
+SHARED_KEY: Final = "secrets.shared_key"
+"""The one secret that is compared by what it is: what a node seals with another key, no other can read."""
 
 
 def fingerprint(settings: Settings) -> str:
-    """A short hash of each setting that isn't as usual, by name, as JSON; of a secret only whether there is one."""
+    """A short hash of each setting that isn't as usual, by name, as JSON; of a secret only whether there is one.
+
+    Of the key that the nodes of one server share it is a keyed digest."""
     usual, shown = _flat(Settings.model_construct().shown()), _flat(settings.shown())
     told = {
         name: digest(json.dumps(value, sort_keys=True))[:HASH_CHARS]
         for name, value in shown.items()
         if value != usual.get(name) and not _may_differ(name)
     }
+    if settings.database_url.startswith("postgresql://"):
+        shared = settings.secrets.shared_key
+        told[SHARED_KEY] = _key_mark(shared.get_secret_value()) if shared else ""
     return json.dumps(told, separators=(",", ":"))
 
 
@@ -49,7 +57,10 @@ def differing(one: str, other: str) -> list[str]:
     if not one or not other:
         return []
     ours, theirs = json.loads(one), json.loads(other)
-    return sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    names = ours.keys() | theirs.keys()
+    if SHARED_KEY not in ours or SHARED_KEY not in theirs:  # an older program doesn't tell of it
+        names -= {SHARED_KEY}
+    return sorted(name for name in names if ours.get(name) != theirs.get(name))
 
 
 def mark_of(settings: str) -> str:
@@ -101,10 +112,16 @@ def differences(members: Iterable[Member]) -> dict[str, list[str]]:
     for name in sorted({name for one in live for name in json.loads(one.settings)}):
         sides: dict[str, list[str]] = {}
         for one in live:
-            sides.setdefault(json.loads(one.settings).get(name, ""), []).append(one.label)
+            told = json.loads(one.settings)
+            if name != SHARED_KEY or name in told:
+                sides.setdefault(told.get(name, ""), []).append(one.label)
         if len(sides) > 1:
             found[name] = [listed(labels) for labels in sides.values()]
     return found
+
+
+def _key_mark(key: str) -> str:
+    return hmac.digest(key.encode(), b"signalbox: is it the same key?", "sha256").hex()[:HASH_CHARS]
 
 
 def _may_differ(name: str) -> bool:

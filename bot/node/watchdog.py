@@ -1,7 +1,9 @@
-"""The watchdog: ends a process that lost its place among the nodes and does not take a new one, though the store answers.
+"""The watchdog: ends a process that is stuck, though the store answers.
 
-Such a process looks alive and does nothing. No way to there is known; if there is one, a start anew is what helps, and
-whatever starts processes (systemd, a container's runtime) does that after exit code 1. An outage of the store never counts.
+That is one that lost its place among the nodes and takes no new one, or one that says of an account that it will be tried
+again and doesn't. Such a process looks alive, and does nothing or is never ready. No way to there is known; if there is one,
+a start anew is what helps, and whatever starts processes (systemd, a container's runtime) does that after exit code 1. An
+outage of the store never counts.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Ended:
 class Watchdog:
     """Is told when the process is no node any more, and when it is one again.
 
-    `check` raises StoreError while the store does not answer; `place` is the folder where the reason is kept for `doctor`.
+    `check` raises StoreError while the store does not answer; `overdue` tells what else should have gone on by now; `place` is
+    the folder where the reason is kept for `doctor`.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Watchdog:
         *,
         check: Callable[[], Awaitable[object]],
         place: Path,
+        overdue: Callable[[], str | None] = lambda: None,
         patience: timedelta = STORE_ANSWER_TIMEOUT,
         every: timedelta = WATCHDOG_INTERVAL,
         tells: timedelta = TELLS,
@@ -58,6 +62,7 @@ class Watchdog:
     ) -> None:
         self._check = check
         self._place = place
+        self._overdue = overdue
         self._patience = patience
         self._every = every
         self._tells = tells
@@ -82,16 +87,29 @@ class Watchdog:
         while True:
             began = self._clock()
             await asyncio.sleep(self._every.total_seconds())
-            if self._is_lost:
+            if self._is_lost or self._overdue():
                 await self._look(self._clock() - began)
+            else:
+                self._waited = 0.0
 
     async def _look(self, passed: float) -> None:
         if not await self._answers():
             self._waited = 0.0
             return
         self._waited += min(passed, 2 * self._every.total_seconds())  # while it was frozen nobody could join
-        if self._is_lost and self._waited >= self._patience.total_seconds():
-            await self._bite()
+        if self._waited >= self._patience.total_seconds() and (reason := self._stuck()):
+            await self._bite(reason)
+
+    def _stuck(self) -> str | None:
+        """The reason this process must end, or None."""
+        if self._is_lost:
+            what, undone = "lost its place among the nodes", "its joining again"
+        elif overdue := self._overdue():
+            what, undone = f'says "{overdue}"', "its trying that again"
+        else:
+            return None
+        waited = f"for {self._patience.total_seconds():g} seconds the database answered it without {undone}"
+        return f"This process {what}, and {waited}. It will exit and be restarted."
 
     async def _answers(self) -> bool:
         try:
@@ -101,11 +119,8 @@ class Watchdog:
             return False
         return True
 
-    async def _bite(self) -> None:
-        self.reason = (
-            f"This process lost its place among the nodes, and couldn't rejoin for {self._patience.total_seconds():g} seconds the "
-            "database answered it without its joining again. It will exit and be restarted."
-        )
+    async def _bite(self, reason: str) -> None:
+        self.reason = reason
         log.error("this process is stuck and ends", reason=self.reason, tasks=", ".join(sorted(set(_tasks()))))
         with suppress(OSError):
             told = json.dumps({"at": datetime.now(UTC).isoformat(), "reason": self.reason})

@@ -51,7 +51,7 @@ class PartialApi(OperatorApi):
         return self._context.named, self._context.called
 
     async def _entitled(self, rows: Sequence[View]) -> list[View]:
-        return await titles.entitled(self._context, rows)
+        return await titles.entitled(self._context, rows, self.actor.identity)
 
     async def _one_entitled(self, row: View) -> View:
         return (await self._entitled([row]))[0]

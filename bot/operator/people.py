@@ -240,8 +240,9 @@ class PeopleApi(PartialApi):
     async def set_role(self, name: str, role: str) -> View:
         if role_of(role) is Role.OWNER:
             must_be_confirmed(self._context, self.actor)
-        done(await self._store.people.set_role(name, role_of(role), actor=self.actor.name), name)
-        return await self._person(name)
+        made = done(await self._store.people.set_role(name, role_of(role), actor=self.actor.name), name)
+        told = say("{name} has the role {role} now.", name=name, role=say(made.role.word))
+        return {**await self._person(name), "told": told}
 
     async def pairings(self) -> list[View]:
         """People who were sent a code and wait."""

@@ -113,11 +113,11 @@ class OwnData:
     async def _entitled(self, rows: Sequence[View], places: Sequence[Address]) -> list[View]:
         """`rows` with titles. Those are what was said there first, so others' conversations keep theirs from who isn't an operator any more."""
         if self.actor.person.role >= Role.OPERATOR:
-            return await entitled(self.context, rows)
+            return await entitled(self.context, rows, self.actor.identity)
         history, me = self.context.store.history, self.actor.identity
         own = {place for place in {*places} if await history.room_owner(place) == me}
         titled = iter(
-            await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own])
+            await entitled(self.context, [row for row, place in zip(rows, places, strict=True) if place in own], me)
         )
         return [next(titled) if place in own else row for row, place in zip(rows, places, strict=True)]
 

@@ -114,7 +114,7 @@ class RunOutcome:
             content = await self._long_replies.content(claim.address, claim.run_id, text)
         if claim.agent != MAIN:  # several speak in one account, each under its own name
             content = replace(content, text=in_its_name(run.agent.name, content.text), speaker=run.agent.name)
-        content = replace(content, files=tuple(files[:MOST_FILES]))
+        content = replace(content, files=tuple(files[:MOST_FILES]), failed=state is RunState.FAILED)
         new, origin = DeliveryId(self._new_id()), f"run:{claim.run_id}"
         return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]
 

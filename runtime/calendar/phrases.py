@@ -19,7 +19,7 @@ from runtime.calendar.plans import MONTH_NAMES, When
 from runtime.calendar.scene import DAY_NAMES, NUMBERS, Scene
 from runtime.text.words import marked
 
-PHRASE_EXAMPLES: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", or as cron "30 9 * * 1-5"'
+PHRASE_EXAMPLES: Final = '"every weekday at 9:30", "every 2 hours", "tomorrow at 14:30", "30 9 * * 1-5"'
 LAST_WORKING_DAY: Final = re.compile(r"\blast (?:working day|business day|weekday)\b")
 
 

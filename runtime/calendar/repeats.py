@@ -32,7 +32,7 @@ def interval(found: re.Match[str], scene: Scene) -> When:
     unit = unit_of(found["unit"], scene)
     bounded(count, unit, scene)
     if unit in (Unit.MINUTE, Unit.HOUR):
-        scene.untimed('"every 2 hours", "every day at 9:00", or as cron "0 8-18/2 * * *"')
+        scene.untimed('"every 2 hours", "every day at 9:00", "0 8-18/2 * * *"')
     on = _on(found["day"], unit, scene)
     return Every(count, unit, scene.time() if scene.times else (None if on is None else MIDNIGHT), on)
 

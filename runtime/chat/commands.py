@@ -173,7 +173,8 @@ def kept(command: Commanded) -> str:
     name = name_of(command)[:32]
     if name == TASK_COMMAND:
         return f"/{name} {clip(command.argument.strip(), TASK_TEXT_MAX_CHARS)}".rstrip()
-    argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if name in ARGUMENTS else ""
+    lines = (" ".join(line.split()) for line in command.argument.splitlines()) if name in ARGUMENTS else ()
+    argument = clip("\n".join(filter(None, lines)), ARGUMENT_MAX_CHARS)
     if argument and name in ("memory", "forget") and not _may_stand(argument):
         argument = "…"
     return f"/{name} {argument}".rstrip()

@@ -50,6 +50,7 @@ class Mark(StrEnum):
     NO = "❌"
     NOBODY = "⌛"  # in time
     WITHDRAWN = "⚪"
+    UNDONE = "↩"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Content:
 
     With `reaction` it is no message: that emoji is put onto the message that it `edits`. `rewritten`: the agent changed words
     of its own that stood there. `schedule` is the name of the one that made this report, for a channel that tells it beside a message.
+    `failed`: last words of a run that came to nothing. `elsewhere`: a question that is open, and answered in another place.
     """
 
     text: str
@@ -123,6 +125,8 @@ class Content:
     reaction: str = ""
     rewritten: bool = False
     schedule: str = ""
+    failed: bool = False
+    elsewhere: bool = False
 
     @property
     def asks(self) -> bool:
@@ -144,9 +148,13 @@ class Content:
             made["text_file"] = json.loads(files_json([self.text_file]))[0]
         if self.whole is not None:
             made["whole"] = [self.whole.sha256, self.whole.text]
-        more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
+        undone = (
+            self.mark is Mark.UNDONE
+        )  # a program from before that mark, beside ours while nodes are upgraded, knows the other
+        mark = Mark.WITHDRAWN if undone else self.mark
+        more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": mark, "undone": undone}
         more |= {"speaker": self.speaker, "reaction": self.reaction, "rewritten": self.rewritten}
-        more |= {"schedule": self.schedule}
+        more |= {"schedule": self.schedule, "failed": self.failed, "elsewhere": self.elsewhere}
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
@@ -167,13 +175,15 @@ class Content:
             raw.get("under", ""),
             Whole(*raw["whole"]) if "whole" in raw else None,
             raw.get("folded", ""),
-            Mark(raw["mark"]) if "mark" in raw else None,
+            Mark.UNDONE if "undone" in raw else Mark(raw["mark"]) if "mark" in raw else None,
             tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
             _task_cards(*raw["tasks"]) if "tasks" in raw else None,
             raw.get("speaker", ""),
             raw.get("reaction", ""),
             raw.get("rewritten", False),
             raw.get("schedule", ""),
+            raw.get("failed", False),
+            raw.get("elsewhere", False),
         )
 
 

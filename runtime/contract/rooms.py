@@ -92,6 +92,7 @@ class Entry:
     `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
     body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when. `reactions` are the wire
     texts of the emoji on it. `run` is the work that it belongs to; `replaces`, the message in whose place it was said. `behind` is what led to an answer, without its texts.
+    `is_notice`: nobody said it; it tells where the conversation comes from.
     """
 
     id: str
@@ -107,6 +108,7 @@ class Entry:
     run: str = ""
     replaces: str = ""
     behind: WorkBehind = NOTHING_RAN
+    is_notice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,14 @@ def put_off(until: datetime, next_at: datetime | None, *, manual: bool) -> datet
     return None if manual or (next_at and next_at <= until) else until
 
 
+BEGUN_BY_HAND: Final = {TaskKind.WORKFLOW: "Workflow", TaskKind.GOAL: "Goal"}
+"""Work that a person begins; a workflow may be a schedule's, too."""
+
+
 def said(work: Schedule | Report, planned: str, previous: str) -> str:
     """Words that the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
+    if work.task.kind in BEGUN_BY_HAND and isinstance(work, Report):
+        return f"[{BEGUN_BY_HAND[work.task.kind]} {work.name!r}, begun on {planned}]"
     if work.task.kind is not TaskKind.PROMPT:
         return f"[Scheduled report {work.name!r}, planned for {planned}]"
     quiet = f" If there is nothing new, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""

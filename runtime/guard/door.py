@@ -18,11 +18,11 @@ from runtime.guard.sealing import KEY_BYTES, Sealer
 Told = Callable[[Gate, str, Finding], None]
 """Whoever counts and records findings: at which gate, in which room as the settings write it."""
 
-KNOWN_MOST: Final = 4_096
-"""Texts that are known to be clean, and as many before them. A conversation is sent again with each message, and its turns stay
-as they are."""
-
-
+KNOWN_MOST: Final = 8_192
+"""Texts that are known to be clean, after which all are looked at anew. A conversation is sent again with each message, and its
+turns stay as they are."""
+WARNED: Final = "warned"
+"""In the key of a text that stays as it is though something was found in it."""
 TOLD_MOST: Final = 100
 """Findings of one text that are counted and recorded: a message may hold some thousand, and a file some ten thousand."""
 HIDDEN_TOOL: Final = "redacted"
@@ -43,29 +43,6 @@ def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:
     """For tests, and where nobody counts."""
 
 
-class Known:
-    """Keys of texts that were clean by what was `held` then: the `most` used last, and at most as many before them. For all threads."""
-
-    def __init__(self, held: object, most: int) -> None:
-        self.held = held
-        self._most = most
-        self._new, self._old = set[int](), set[int]()
-
-    def __contains__(self, key: int) -> bool:
-        if key in self._new:
-            return True
-        is_older = key in self._old
-        if is_older:
-            self.add(key)
-        return is_older
-
-    def add(self, key: int) -> None:
-        new = self._new
-        new.add(key)
-        if len(new) >= self._most:
-            self._new, self._old = set(), new
-
-
 class Door:
     """Text goes through it once on each of its ways."""
 
@@ -81,19 +58,25 @@ class Door:
         self._sealer = sealer or Sealer(os.urandom(KEY_BYTES))
         self._named = named
         self._told = told
-        self._known = Known(guard.held, KNOWN_MOST)
+        self._known = set[int]()
 
     def room(self, address: Address | None) -> str:
         """The room as the settings write it."""
         return self._named(address.whole_room) if address else ""
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
-        """`text` as it may go on; findings are counted."""
-        known = self._now_known()
-        checked = self.guard.check(text, gate, room)
+        """`text` as it may go on; findings are counted. One in which nothing was found isn't looked at again where the same rules
+        hold, until somebody knows of another secret."""
+        guard, learned = self.guard, self.guard.learned  # before the look, during which a thread may learn another one
+        key = hash((text, gate if guard.differs_by_gate else "", room if guard.differs_by_room else "", learned))
+        if key in self._known:
+            return Checked(Clean(text))
+        checked = guard.check(text, gate, room)
         self.tell(gate, room, checked.findings)
         if checked.text == text:
-            known.add(self._warned(text, gate, room) if checked.findings else self._plain(text, gate, room))
+            if len(self._known) >= KNOWN_MOST:
+                self._known.clear()
+            self._known.add(hash((WARNED, text, gate, room, learned)) if checked.findings else key)
         return checked
 
     def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
@@ -101,36 +84,16 @@ class Door:
         for finding in findings[:TOLD_MOST]:
             self._told(gate, room, finding)
 
-    def passes(self, text: str, gate: Gate, room: str = "") -> bool:
-        """True if nothing was found in `text` when it was looked at, and nobody knows of another secret since."""
-        return self._plain(text, gate, room) in self._now_known()
-
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as it may go on; one that passes isn't looked at again."""
-        return Clean(text) if self.passes(text, gate, room) else self.check(text, gate, room).text
-
-    def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """`text` as `clean` tells it, for rows that were written before and may hold anything. A warning about it is told once in
-        a room, however often it comes."""
-        known = self._now_known()
-        if self._plain(text, gate, room) in known or self._warned(text, gate, room) in known:
-            return Clean(text)
+        """`text` as it may go on."""
         return self.check(text, gate, room).text
 
-    def _now_known(self) -> Known:
-        """Texts that are clean by all that is held now. A text is added to those that it was looked at with."""
-        if self._known.held is not self.guard.held:
-            self._known = Known(self.guard.held, KNOWN_MOST)
-        return self._known
-
-    def _plain(self, text: str, gate: Gate, room: str) -> int:
-        """Key of a text in which nothing was found: it holds wherever the same rules do."""
-        guard = self.guard
-        return hash((text, gate if guard.differs_by_gate else "", room if guard.differs_by_room else ""))
-
-    def _warned(self, text: str, gate: Gate, room: str) -> int:
-        """Key of a text that stays as it is though something was found in it."""
-        return hash((text, gate, room, "warned"))
+    def known(self, text: str, gate: Gate, room: str = "") -> Clean:
+        """`text` as it may go on, for rows that were written before and may hold anything: a warning about one is told once in a
+        room, however often it comes."""
+        if hash((WARNED, text, gate, room, self.guard.learned)) in self._known:
+            return Clean(text)
+        return self.check(text, gate, room).text
 
     def call(self, call: Call, room: str = "") -> Call:
         """A call as people and tables may see it; where something was taken out, with its true arguments sealed.

@@ -101,6 +101,7 @@ class Guard:
         self._own = {rule.name: rule.action for rule in rules.own}
         self._names = MARK_NAMES | self._own.keys() | self.held.names
         self.differs_by_gate, self.differs_by_room = any(rule.gates for rule in rules.own), bool(rules.rooms)
+        self.learned = 0
 
     def know(self, name: str, value: str) -> None:
         """Know one more value by this name, such as a token that was renewed; the newest ones of a name are known."""
@@ -110,6 +111,7 @@ class Guard:
             lent = [(name, value) for name, values in self._lent.items() for value in values]
             self.held = Held(lent, besides=self._set)
             self._names |= self.held.names
+            self.learned += 1  # behind the rest: who reads it looks with all that it counts
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""

@@ -236,7 +236,7 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
     if tool == "task_post":
         return with_title(groups)
     if tool == "chart":
-        return {"title": groups["path"], **groups}
+        return {"title": groups["path"].rpartition("/")[2], **groups}
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

@@ -213,6 +213,12 @@ class Store:
         """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
         return await self.driver.save(folder)
 
+    def prepare(self) -> None:
+        """Have the statements of a plain message compiled, so that the first one need not wait for it. For any thread."""
+        from runtime.store.first_message import FIRST_MESSAGE
+
+        self.driver.compile(FIRST_MESSAGE)
+
     async def close(self) -> None:
         await self.driver.close()
 

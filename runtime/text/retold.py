@@ -42,15 +42,17 @@ class Template:
 
     def values(self, told: str) -> dict[str, str] | None:
         """Values in the places, where `told` was made of it. A name that comes twice must have one value."""
-        if len(told) < sum(map(len, self.pieces)):
-            return None
-        found = re.fullmatch("(.*?)".join(map(re.escape, self.pieces)), told, re.DOTALL)
-        if found is None:
+        begin, *between, end = self.pieces
+        at, last = len(begin), len(told) - len(end)
+        if at > last or not (told.startswith(begin) and told.endswith(end)):
             return None
         values: dict[str, str] = {}
-        for name, value in zip(self.names, found.groups(), strict=True):
-            if values.setdefault(name, value) != value:
+        for name, piece in zip(self.names, [*between, None], strict=True):
+            # The first place of each piece: a pattern of all of them tries each with each, and a value may be of such pieces.
+            place = last if piece is None else told.find(piece, at, last)
+            if place < 0 or values.setdefault(name, value := told[at:place]) != value:
                 return None
+            at = place + len(piece or "")
         return values
 
 

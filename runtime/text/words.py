@@ -209,8 +209,8 @@ def briefly(length: timedelta) -> str:
     """A duration beside an instant: `12 h`, `30 min`, `3 days`."""
     minutes = max(1, round(length.total_seconds() / 60))
     if minutes < 120:
-        return f"{minutes} min"
-    return f"{round(minutes / 60)} h" if minutes < 2 * 1440 else several(round(minutes / 1440), "day")
+        return f"{minutes}\u00a0min"  # a number and its unit stay in one line
+    return f"{round(minutes / 60)}\u00a0h" if minutes < 2 * 1440 else several(round(minutes / 1440), "day")
 
 
 def ago(length: timedelta) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from runtime.contract import Kind
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
@@ -11,6 +13,8 @@ from runtime.timeline.showing import noun
 from runtime.timeline.trail import TracedDelivery, TracedRun, TracedSignal
 from runtime.timeline.words import Telling, span
 
+ANSWER_TOLD: Final = marked("Answered {time} after it was sent.")
+FAILURE_TOLD: Final = marked("It failed, and its sender was told so {time} after it was sent.")
 OPEN = (DeliveryState.QUEUED, DeliveryState.OPEN)
 
 
@@ -106,7 +110,6 @@ def _way_out(telling: Telling, delivery: TracedDelivery) -> str:
 def _answered(telling: Telling) -> str:
     times = [(one.answered_at, one.received_at) for one in telling.trail.signals if one.answered_at]
     if times:
-        return marked("Answered {time} after it was sent.").format(
-            time=span(max(at for at, _ in times) - min(sent for _, sent in times))
-        )
+        words = FAILURE_TOLD if telling.trail.run and telling.trail.run.state is RunState.FAILED else ANSWER_TOLD
+        return words.format(time=span(max(at for at, _ in times) - min(sent for _, sent in times)))
     return marked("Everything was shown.") if telling.trail.deliveries else marked("What was shown is no longer kept.")

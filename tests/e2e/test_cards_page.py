@@ -210,7 +210,7 @@ async def test_an_approved_write_is_undone_on_its_card(tab: Tab) -> None:
     await (await tab.open_card()).get_by_test_id("approve").click()
     card = await tab.closed_card("Approved by owner")
     await card.get_by_test_id("undo").click()
-    await expect((await tab.closed_card("undone by owner")).get_by_test_id("undo")).to_have_count(0)
+    await expect((await tab.closed_card("Undone by owner")).get_by_test_id("undo")).to_have_count(0)
     await tab.say("read undone.txt")
     await tab.reply("There is no 'undone.txt' in the workspace.")
 

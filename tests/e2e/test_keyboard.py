@@ -112,6 +112,12 @@ async def asked_and_approved(tab: Tab) -> None:
         await page.keyboard.press("Shift+Tab")
     await page.keyboard.press("Enter")
     await tab.reply("Written to")
+    await expect(await tab.closed_card("Approved by owner")).to_be_focused()
+    await to(page, "undo")
+    await page.keyboard.press("Enter")
+    await expect(await tab.closed_card("Undone by owner")).to_be_focused()
+    await page.keyboard.press("Tab")
+    assert (await page.evaluate(FOCUS))["label"] == "Copy this code"
 
 
 async def renamed_and_deleted(tab: Tab) -> None:
@@ -134,6 +140,19 @@ async def renamed_and_deleted(tab: Tab) -> None:
     await expect(tab.at("room-item")).to_have_count(1)
 
 
+async def led_through_the_drawer(page: Page) -> None:
+    """It takes the focus, which goes around in it, and gives it back."""
+    await page.locator("#open-drawer").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#close-drawer")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
+    assert (await page.evaluate(FOCUS))["label"] == "Console"
+    await page.keyboard.press("Tab")
+    await expect(page.locator("#close-drawer")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#open-drawer")).to_be_focused()
+
+
 async def test_nothing_is_lost_at_200_and_400_percent(browser: Browser, house: House) -> None:
     async with tab_of(browser, house.link) as tab:
         await tab.say("list the files")
@@ -147,4 +166,5 @@ async def test_nothing_is_lost_at_200_and_400_percent(browser: Browser, house: H
             await tab.page.goto(f"{house.url}/")
             await expect(tab.at("send")).to_be_in_viewport()
             await expect(tab.at("composer")).to_be_in_viewport()
+            await led_through_the_drawer(tab.page)
             assert await tab.page.evaluate("() => document.documentElement.lang") == "en"

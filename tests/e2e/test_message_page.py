@@ -189,7 +189,7 @@ async def test_a_deleted_conversation_is_taken_back(tab: Tab) -> None:
         await row.hover()
         await row.get_by_test_id("room-more").click()
         await tab.at("menu").get_by_text("Delete").click()
-        await expect(tab.at("undo-line")).to_contain_text("Deleted.")
+        await expect(tab.at("undo-line")).to_contain_text('Deleted "')
         await expect(row).to_have_count(0)
         if taken_back:
             await tab.at("undo").click()

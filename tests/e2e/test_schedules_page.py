@@ -167,7 +167,7 @@ async def test_a_run_is_stopped_on_its_page_and_says_why_it_is_not_run_again(tab
     await tab.page.get_by_role("button", name="Stop").click()
     await expect(tab.page.locator("#said")).to_have_text("Stopped.")
     await expect(tab.page.locator(".facts .badge").first).to_have_text("stopped")
-    await expect(tab.page.locator("#live")).to_contain_text("Only they can ask again")
+    await expect(tab.page.locator("#live")).to_contain_text("You asked for it in a message. Ask again there")
 
 
 @pytest.mark.parametrize("width", sample([360, 1280], 1))

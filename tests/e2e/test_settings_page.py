@@ -29,6 +29,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 async def test_an_owner_finds_a_setting_sees_the_change_and_saves_it(browser: Browser, house: House) -> None:
     async with tab_of(browser, house.link) as tab:
         page = tab.page
+        stale = await page.context.new_page()  # a tab that is open all the while
+        await stale.goto(f"{house.url}/console/settings/budgets")
         await page.goto(f"{house.url}/console/settings")
         await page.get_by_role("searchbox").fill("share of a budget")
         await page.get_by_role("link", name="Change budgets.warn_at").press("Enter")
@@ -42,6 +44,12 @@ async def test_an_owner_finds_a_setting_sees_the_change_and_saves_it(browser: Br
         assert await violations(page) == []
         await page.get_by_role("button", name="Save").press("Enter")
         await expect(page.locator("#said")).to_contain_text("In effect now: budgets.warn_at")
+        await stale.get_by_label("person_day").fill("3")
+        await stale.get_by_label("person_day").press("Enter")
+        await expect(stale.get_by_role("alert")).to_contain_text("was changed since you opened the form")
+        await expect(stale.locator(".diff .added")).to_have_text(["+++ signalbox.toml\n", "+person_day = 3\n"])
+        await expect(stale.get_by_label("warn_at")).to_have_value("0.5")
+        await stale.close()
         for path in ("settings", "settings/policy?add=1", "settings/web", "settings-model", "settings-channels"):
             await page.goto(f"{house.url}/console/{path}")
             assert await violations(page) == []

@@ -178,6 +178,7 @@ async def test_nothing_is_confirmed_that_the_standby_has_not(pair: Pair) -> None
     with pytest.raises(StoreError) as waited:
         await stage.say("hello")
     assert waited.value.trouble is Trouble.AWAY
+    assert "synchronous_standby_names" in str(waited.value)
     await store.close()
 
 
@@ -198,12 +199,17 @@ async def test_a_standby_alone_is_told_with_words(pair: Pair, tmp_path: Path) ->
     await store.close()
 
 
-async def test_a_standby_that_may_lag_is_told_by_the_doctor(pair: Pair, tmp_path: Path) -> None:
+async def test_a_standby_that_may_lag_or_that_is_waited_for_in_vain_is_told_by_the_doctor(
+    pair: Pair, tmp_path: Path
+) -> None:
     url = pair.primary.create_database()
     await pair.primary.until(STREAMING, 1)
     assert "synchronous_standby_names" in (await of_doctor(tmp_path, url))["store.confirmed"].fix
     await pair.primary.confirm_after("*")
     assert "store.confirmed" not in await of_doctor(tmp_path, url)
+    pair.standby.stop()
+    await pair.primary.until(STREAMING, 0)
+    assert "synchronous_standby_names" in (await of_doctor(tmp_path, url))["store.writable"].fix
 
 
 async def of_doctor(folder: Path, url: str) -> dict[str, Finding]:

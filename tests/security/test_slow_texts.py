@@ -19,9 +19,12 @@ from runtime.markup import parse
 from runtime.policy.grant_patterns import Pattern
 from runtime.policy.shell_line import read_line
 from runtime.text.outside import stripped
+from runtime.text.retold import Template
 
 BOT: Final = BotUser("T1", "U0BOT", "B0BOT", "signalbox")
 GRANTED: Final = Pattern.from_json(json.dumps({"path": {"like": "*a*a*a*b"}}))
+PIECES: Final = ("From ", " to ", ". Written by ", ", made ", ": ", " to ", ".")
+TEMPLATE: Final = Template("", PIECES, ("a", "b", "c", "d", "e", "f"))
 CASES: Final[Sequence[tuple[str, Callable[[], object]]]] = (
     ("what people named: one word", lambda: identifiers([UserTurn("a" * 100_000)])),
     ("what people named: dashes", lambda: identifiers([UserTurn("-" * 100_000)])),
@@ -35,6 +38,10 @@ CASES: Final[Sequence[tuple[str, Callable[[], object]]]] = (
     ("blanks between marks, for Slack", lambda: to_slack(parse("**a" + " " * 40_000 + "b**"))),
     ("blanks in a message of Slack", lambda: without_me("a" + " " * 40_000 + "x", BOT)),
     ("a command of braces", lambda: read_line("{" * 50_000)),
+    (
+        "a sentence of ours, said by somebody else",
+        lambda: TEMPLATE.values("From " + " to . Written by , made : " * 60 + "x"),
+    ),
     ("a path that a grant may fit", lambda: GRANTED.fits({"path": "a" * 5_000})),
 )
 

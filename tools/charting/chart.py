@@ -113,7 +113,7 @@ def _told(order: Order, picture: Picture, path: str, *, is_of_file: bool) -> str
     """Words of a file aren't repeated here: they may be a stranger's, and this result counts as ours."""
     from tools.charting.alt import alt_of
 
-    points = f"It shows {several(len(order.labels), 'row')} and {several(len(order.series), 'column')} of the file."
+    points = f"It shows {several(len(order.labels), 'row')} and {several(len(order.series), 'column')} of numbers from the file."
     told = [
         f"Drew {path} ({len(picture.png) // 1024 + 1} kB). It is attached to your reply.",
         points if is_of_file else f"For people who can't see it: {alt_of(order)}",

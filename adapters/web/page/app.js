@@ -540,6 +540,7 @@ class Page {
     addEventListener("popstate", () => this.#toHash(location.hash));
     addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
+    addEventListener("offline", () => this.#connection(words.offline));
     addEventListener("focus", () => this.#refused && !this.#events && this.#look());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
@@ -743,10 +744,21 @@ class Page {
     return true;
   }
 
+  /** From its last stop the next one is its first, and back: what is behind it can't be seen. */
+  #stayInDrawer(event) {
+    if (document.querySelector("dialog[open]")) return;
+    const stops = [...byId("sidebar").querySelectorAll("a[href], button, summary")].filter((one) => one.checkVisibility({ visibilityProperty: true }));
+    const leaves = event.shiftKey ? stops[0] : stops.at(-1);
+    if (document.activeElement !== leaves && byId("sidebar").contains(document.activeElement)) return;
+    event.preventDefault();
+    (event.shiftKey ? stops.at(-1) : stops[0]).focus();
+  }
+
   // ---- keys
 
   #key(event) {
     if (event.key === "Escape") return document.querySelector("dialog[open]") || this.#escape();
+    if (event.key === "Tab" && document.body.classList.contains("drawer")) this.#stayInDrawer(event);
     if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       return this.#find();
@@ -822,7 +834,7 @@ class Page {
     });
     events.onerror = () => {
       if (events !== this.#events) return;
-      this.#connection(words.reconnecting);
+      this.#connection(navigator.onLine ? words.reconnecting : words.offline);
       if (events.readyState !== EventSource.CLOSED) return;
       this.#events = null;
       this.#reconnect = setTimeout(() => this.#look(), 2_000);

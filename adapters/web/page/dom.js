@@ -76,6 +76,12 @@ export function showLocally(time) {
   time.textContent = inText.format(new Date(time.dateTime));
 }
 
+/** Instants in a plain text, as the server wrote them, by the reader's clocks. */
+export const locally = (text) =>
+  text
+    .replace(/\b(\d\d)\.(\d\d)\.(\d{4}), (\d\d:\d\d UTC)\b/g, "$3-$2-$1 $4") // in German
+    .replace(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC\b/g, (_, date, time) => inText.format(new Date(`${date}T${time}Z`)));
+
 /** The time alone where it is today's. */
 export function until(at) {
   const date = new Date(at);
@@ -120,6 +126,19 @@ export async function copyText(text) {
   const copied = document.execCommand("copy");
   area.remove();
   return copied;
+}
+
+const sized = new ResizeObserver((changes) => {
+  for (const { target } of changes) {
+    if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
+    else if (target !== document.activeElement) target.removeAttribute("tabindex");
+  }
+});
+
+/** A box that the keyboard comes to only where there is something to scroll. */
+export function stopsWhereItScrolls(box) {
+  sized.observe(box);
+  return box;
 }
 
 /** localStorage, or nothing where the browser forbids it. */

@@ -2,16 +2,17 @@
 // is new, a text selection survives, an open form keeps its words.
 
 import { branched, offers } from "./branches.js";
-import { byId, coded, copyText, dayOf, h, icon, part, showLocally, sleep, timeOf, until } from "./dom.js";
+import { byId, coded, copyText, dayOf, h, icon, part, showLocally, sleep, stopsWhereItScrolls, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
 import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
 import { words } from "./words.js";
 import { workOf } from "./work.js";
 
-const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
+const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close", undone: "undo" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
 const POINTED = 2_500; // milliseconds that a message is marked to which a link led
+const BESIDE = 8; // pixels that stay free around a card in view
 const EDGE = 800; // pixels from the first or the last drawn message within which more are drawn there
 
 export class Log {
@@ -42,6 +43,15 @@ export class Log {
     const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
     resized.observe(this.#scroll);
     resized.observe(this.#list);
+    this.#list.addEventListener("focusin", ({ target }) => target.matches(".card.open .card-actions :focus-visible") && this.#showQuestion(target));
+  }
+
+  /** Whoever comes to a card's buttons by keyboard sees what is asked, as far as both fit. */
+  #showQuestion(button) {
+    const view = this.#scroll.getBoundingClientRect();
+    const hidden = view.top + BESIDE - button.closest(".card").getBoundingClientRect().top;
+    const room = view.bottom - BESIDE - button.getBoundingClientRect().bottom;
+    if (hidden > 0 && room > 0) this.#scroll.scrollTop -= Math.min(hidden, room);
   }
 
   enter(room) {
@@ -50,6 +60,7 @@ export class Log {
     this.#answers.clear();
     this.#unfolded.clear();
     this.#list.replaceChildren();
+    this.#scroll.scrollTop = 0;
     this.#jump.hidden = true;
     this.#ratings.enter(room);
   }
@@ -154,7 +165,9 @@ export class Log {
       const element = known?.shape === shape ? known.element : make();
       if (known && known.element !== element) {
         if (place === known.element) place = element;
+        const held = known.element.contains(document.activeElement);
         known.element.replaceWith(element);
+        if (held) element.focus({ preventScroll: true }); // else whoever goes by keyboard would begin at the top again
       }
       if (element === place) place = place.nextSibling;
       else this.#list.insertBefore(element, place);
@@ -166,6 +179,7 @@ export class Log {
 
   #entry(entry, again = {}) {
     if (entry.author === "summary") return fold(entry);
+    if (entry.notice) return h("li", { class: "told", "data-testid": "notice", "data-entry": entry.id }, h("p", { class: "said" }, entry.text), timeOf(entry.at));
     if (entry.author === "person") return this.#person(entry, again);
     const card = entry.kind === "approval" || entry.buttons?.length > 0;
     return card ? this.#card(entry) : this.#agent(entry, again);
@@ -192,8 +206,9 @@ export class Log {
   #agent(entry, again) {
     const offered = [this.#ratings.of(entry), again.retry && retrier(again.of, this.#actions)].filter(Boolean);
     const tools = toolsOf(entry, this.#room, this.#actions);
-    return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
-      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited), entry.schedule && h("span", { class: "of-schedule", "data-testid": "of-schedule" }, words.ofSchedule(entry.schedule))),
+    const failed = entry.failed && h("span", { class: "failure", "data-testid": "failure" }, icon("alert"), words.cameToNothing);
+    return h("li", { class: failed ? "message agent failed" : "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
+      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), failed, entry.rewritten && h("span", { "data-testid": "edited" }, words.edited), entry.schedule && h("span", { class: "of-schedule", "data-testid": "of-schedule" }, words.ofSchedule(entry.schedule))),
       workOf(entry, this.#room), prose(entry), fileLinks(this.#room, entry.files), reactions(entry), offered.length > 0 ? h("div", { class: "below" }, ...offered, tools) : tools);
   }
 
@@ -201,7 +216,7 @@ export class Log {
     const open = entry.buttons?.some((button) => button.choice !== "undo") ?? false; // an undo is offered where all is decided
     const approves = entry.buttons?.some((button) => button.choice === "approve");
     const mark = open ? null : (entry.mark ?? null);
-    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended ?? ""); // neither: it waits elsewhere
+    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended ?? (entry.elsewhere ? words.waitsElsewhere : ""));
     const decide = async (button, reason, values) => {
       const answer = await this.#actions.decide(button, reason, values);
       if (answer.decided || !answer.notice) this.#answers.delete(entry.id);
@@ -211,8 +226,8 @@ export class Log {
     const actions = entry.buttons?.length > 0
       ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
-    return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },
-      h("p", { class: "card-head" }, head && icon(open ? "hand" : (ICONS[mark] ?? "check")), head && h("span", {}, head), timeOf(entry.at)),
+    return h("li", { class: open ? "message card open" : "message card", tabindex: "-1", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },
+      h("p", { class: "card-head" }, head && icon(open || entry.elsewhere ? "hand" : (ICONS[mark] ?? "check")), head && h("span", {}, head), timeOf(entry.at)),
       prose(entry), fileLinks(this.#room, entry.files), actions || null);
   }
 
@@ -339,11 +354,16 @@ export class Actions {
   async #press(button) {
     const open = this.#form?.button.choice === button.choice ? this.#form.element : null;
     const { reason = "", ...values } = open ? Object.fromEntries(new FormData(open)) : {};
+    const pressed = document.activeElement;
+    const card = this.element.contains(pressed) && pressed.matches(":focus-visible") ? pressed.closest(".card") : null;
+    card?.focus({ preventScroll: true }); // its button is about to go, and whoever goes by keyboard stays here
     for (const control of this.#buttons()) control.disabled = true;
     this.#notice.textContent = words.sendingAnswer;
     const { notice, decided } = await this.#actions.decide(button, reason, values);
     this.#notice.textContent = notice ?? (decided ? words.answerTaken : "");
-    if (!decided) for (const control of this.#buttons()) control.disabled = false;
+    if (decided) return;
+    for (const control of this.#buttons()) control.disabled = false;
+    if (card && document.activeElement === card && pressed.isConnected) pressed.focus({ preventScroll: true });
   }
 }
 
@@ -368,9 +388,10 @@ export function prose(entry) {
   for (const time of box.querySelectorAll("time")) showLocally(time);
   for (const block of box.querySelectorAll("pre")) frameCode(block);
   for (const table of box.querySelectorAll("table")) {
-    const frame = h("div", { class: "table", tabindex: "0", role: "group", "aria-label": words.table });
+    const frame = h("div", { class: "table", role: "group", "aria-label": words.table });
     table.replaceWith(frame);
     frame.append(table);
+    stopsWhereItScrolls(frame);
   }
   return box;
 }
@@ -384,7 +405,7 @@ function frameCode(block) {
   });
   const frame = h("div", { class: block.dataset.info ? "code" : "code bare" }, h("div", { class: "code-head" }, h("span", {}, block.dataset.info ?? ""), button));
   block.replaceWith(frame);
-  block.tabIndex = 0; // so that the keyboard can scroll it
+  stopsWhereItScrolls(block);
   frame.append(block);
   if (block.dataset.info) part("code").then(({ colour }) => colour(block));
 }

@@ -1,6 +1,6 @@
 // Where to go, by typing a part of its name; and the keys that there are.
 
-import { byId, h, icon, shortTime } from "./dom.js";
+import { byId, h, icon, locally, shortTime } from "./dom.js";
 import { Failed, request, roomOf } from "./net.js";
 import { words } from "./words.js";
 
@@ -54,7 +54,7 @@ export class Palette {
       if (!(error instanceof Failed)) throw error; // offline: names alone
     }
     if (wanted !== this.#field.value.trim()) return;
-    this.#found = found.map((one) => ({ title: one.text, beneath: words.foundIn(one.name, one.title), icon: "talk", at: one.at, go: () => this.#toEntry({ room: roomOf(one.room), entry: one.id }) }));
+    this.#found = found.map((one) => ({ title: locally(one.text), beneath: words.foundIn(one.name, one.title), icon: "talk", at: one.at, go: () => this.#toEntry({ room: roomOf(one.room), entry: one.id }) }));
     this.#draw();
   }
 

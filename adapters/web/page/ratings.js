@@ -37,7 +37,7 @@ export class Ratings {
 
   /** The thumbs of an entry; null for one that can't be rated. */
   of(entry) {
-    if (!this.#mayWrite || !KINDS.has(entry.kind)) return null;
+    if (!this.#mayWrite || !KINDS.has(entry.kind) || entry.failed) return null;
     const delivery = entry.id.split(".")[0];
     const notice = h("span", { class: "rating-notice", role: "status" });
     const why = h("form", { class: "rating-words", hidden: true });
@@ -59,7 +59,7 @@ export class Ratings {
     if (!(await this.#send(entry, delivery, wanted, "", notice))) return;
     why.hidden = wanted === "none";
     if (why.hidden) return;
-    const field = h("input", { type: "text", maxlength: 1000, "aria-label": words.rateWhy, placeholder: words.rateWhy });
+    const field = h("input", { type: "text", maxlength: 1000, "aria-label": words.rateWhy[value], placeholder: words.rateWhy[value] });
     why.replaceChildren(field, h("button", { type: "submit", class: "link" }, words.rateSend));
     field.focus(); // whoever types on says why
     why.onsubmit = async (event) => {

@@ -6,6 +6,8 @@ import { words } from "./words.js";
 
 const UNDO_WITHIN = 30_000; // milliseconds, twice as long for whoever stays at the line; the server waits a little longer
 
+const TITLE_SHOWN = 32; // letters of a title in the line that tells of what was done with it
+
 // Conversations that were made here and in which nothing is said yet: until then the server knows no room of that name.
 const FRESH = "signalbox.fresh";
 const FRESH_KEPT = 20;
@@ -45,6 +47,7 @@ export class Rooms {
   #list = byId("rooms");
   #empty = byId("rooms-empty");
   #rooms = [];
+  #known = false; // once the list was read
   #open;
   #failed;
   #mayWrite;
@@ -105,11 +108,12 @@ export class Rooms {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none
     }
+    this.#known = true;
     this.draw(current);
   }
 
   draw(current) {
-    const shape = JSON.stringify([current, this.#rooms, new Date().toDateString()]);
+    const shape = JSON.stringify([current, this.#known, this.#rooms, new Date().toDateString()]);
     if (shape === this.#drawn) return; // a redraw would take the focus from an item
     this.#drawn = shape;
     const focused = this.#list.contains(document.activeElement) ? document.activeElement : null;
@@ -117,7 +121,7 @@ export class Rooms {
     this.#current = current;
     const open = this.#list.querySelector("details")?.open ?? false;
     this.#list.replaceChildren(...grouped(this.#rooms).map(([name, rooms]) => this.#group(name, rooms, open)));
-    this.#empty.hidden = this.#rooms.length > 0;
+    this.#empty.hidden = !this.#known || this.#rooms.length > 0;
     if (row) this.#list.querySelector(`a[href="${row}"]${focused.matches("a") ? "" : " + .room-more"}`)?.focus();
   }
 
@@ -149,7 +153,7 @@ export class Rooms {
     openMenu(opener, [
       { label: words.rename, act: () => this.#rename(room) },
       room.pinned ? does(words.unpin, { pinned: false }) : does(words.pin, { pinned: true }),
-      room.archived ? does(words.unarchive, { archived: false }) : does(words.archive, { archived: true }),
+      room.archived ? does(words.unarchive, { archived: false }) : { label: words.archive, act: () => this.#putAway(room) },
       { label: words.downloadText, act: () => download(`/api/v1/rooms/${room.id}/copy?format=markdown`) },
       { label: words.downloadFile, act: () => download(`/api/v1/rooms/${room.id}/copy?format=json`) },
       this.#mayWrite && { label: words.deleteRoom, act: () => this.#delete(room) },
@@ -169,6 +173,14 @@ export class Rooms {
     await this.load(this.#current);
   }
 
+  /** Out of sight at once, which can be taken back. */
+  async #putAway(room) {
+    const { pinned } = room;
+    await this.#mark(room, { archived: true });
+    const { offerUndo } = await part("undo");
+    offerUndo(words.putAway(short(room)), UNDO_WITHIN, () => this.#mark(this.#rooms.find((one) => one.id === room.id) ?? room, { archived: false, ...(pinned && { pinned }) }));
+  }
+
   /** Gone at once; for a while it can be taken back. */
   async #delete(room) {
     const answer = await this.#ask(`/api/rooms/${room.id}/delete`, { id: newId() });
@@ -178,7 +190,7 @@ export class Rooms {
     await this.load(this.#current);
     if (wasOpen) this.#open(this.newest ?? newRoom());
     const { offerUndo } = await part("undo");
-    offerUndo(words.deleted, UNDO_WITHIN, () => this.#restore(room, wasOpen));
+    offerUndo(words.deleted(short(room)), UNDO_WITHIN, () => this.#restore(room, wasOpen));
   }
 
   async #restore(room, open) {
@@ -203,6 +215,12 @@ export class Rooms {
     const title = await asked(words.nameOf, room.title);
     if (title !== null) await this.#mark(room, { title });
   }
+}
+
+/** The title, as far as a line has room for it beside other words. */
+function short({ title }) {
+  const letters = [...(title || words.untitled)];
+  return letters.length > TITLE_SHOWN ? `${letters.slice(0, TITLE_SHOWN).join("")}…` : letters.join("");
 }
 
 /** The server names the file. */

@@ -1,6 +1,6 @@
 // What led to an answer, kept folded above it: what ran and for how long, what came out of it, what the model thought.
 
-import { h, icon } from "./dom.js";
+import { h, icon, stopsWhereItScrolls } from "./dom.js";
 import { request } from "./net.js";
 import { words } from "./words.js";
 
@@ -33,4 +33,4 @@ function pieces({ ran, thoughts }) {
   return [...thought, ...calls];
 }
 
-const block = (text) => h("pre", { tabindex: "0" }, text); // so that the keyboard can scroll it
+const block = (text) => stopsWhereItScrolls(h("pre", {}, text));

@@ -53,7 +53,7 @@ def add_to(cli: typer.Typer) -> None:
 @commands.command("list")
 def list_(
     context: typer.Context,
-    state: Annotated[str, typer.Option("--state", help="waiting, at work, done, failed or stopped.")] = "",
+    state: Annotated[str, typer.Option("--state", help="waiting, at work, done, not met, failed or stopped.")] = "",
     ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,

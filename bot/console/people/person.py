@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from bot.console.html import Html, tag
+from bot.console.html import Html, join, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table
 from bot.console.people.pages import PEOPLE_PLACE, choice, place_of, role_option
 from bot.operator.access.forgetting import OUTSIDE
@@ -130,8 +130,18 @@ def _changes(row: View, others: list[View]) -> list[Html]:
 
 def _endings(name: str, asked_at: str | None) -> list[Html]:
     """Ways to take somebody away, the last for good."""
-    once_more = tag(
-        "input", **_field("confirm", say("Write {name} once more", name=name)), maxlength=NAME_CHARS, required=True
+    once_more = join(
+        [
+            tag(
+                "input",
+                **_field("confirm", say("Write {name} once more", name=name)),
+                maxlength=NAME_CHARS,
+                required=True,
+                data_same=name,
+                aria_describedby="fault-confirm",
+            ),
+            tag("p", id="fault-confirm", class_="fault", data_fault="confirm"),
+        ]
     )
     return [
         _part(

@@ -12,6 +12,8 @@ from runtime.text.words import marked, say
 
 OPENINGS: Final = (
     (re.compile(r"\[Scheduled (?:work|report) (.+?), planned for [^\n]*\]"), marked("Schedule “{name}”")),
+    (re.compile(r"\[Workflow (.+?), begun on [^\n]*\]"), marked("Workflow “{name}”")),
+    (re.compile(r"\[Goal (.+?), begun on [^\n]*\]"), marked("Goal “{name}”")),
     (re.compile(r"\[The trigger (.+?) fired on [^\n]*\]"), marked("Trigger “{name}”")),
     (re.compile(r"\[Task (.+?), done in the background\]"), marked("Task “{name}”")),
 )

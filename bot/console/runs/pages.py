@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot.console import children_page, pieces, trace_page
 from bot.console.health.pages import log_link
-from bot.console.html import Html, filled, tag
+from bot.console.html import Html, filled, tag, with_code
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.runs.called import called
 from bot.console.runs.timeline import dollars, lasting, timeline
@@ -31,6 +31,7 @@ RUN_HEADS: Final = (
     marked("Asked by"),
     marked("Message"),
     marked("Model calls"),
+    marked("Cost"),
     marked("Room"),
 )
 CONTEXT_HEADS: Final = (marked("Part"), marked("Tokens"), marked("Share of the window"))
@@ -46,6 +47,7 @@ async def runs(request: web.Request, do: Operations) -> Html:
             row["requester"],
             pieces.cut(called(row)),
             str(row["iterations"]),
+            dollars(row["cost_micros"]),
             where(row),
         )
         for row in rows
@@ -79,7 +81,7 @@ def _turns(run: View) -> Html:
     if run["conversation"] and not then:
         then = tag("a", say("Open the conversation"), href=run["conversation"])
     words = say("It can't be run again here. {why}", why=retold(run["why_not_again"]))
-    return tag("p", words, " " if then else None, then, class_="faint")
+    return tag("p", *with_code(words), " " if then else None, then, class_="faint")
 
 
 def _button(run: View, verb: str, word: str, ask: str) -> Html:

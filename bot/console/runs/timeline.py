@@ -23,7 +23,7 @@ WAIT_SHOWN_SECONDS: Final = 1.0
 def timeline(run: View) -> Html:
     """The steps from top to bottom. The bars are for readers that see them; the figures say the same."""
     if not run["steps"]:
-        return nothing(say("No steps yet."))
+        return nothing(say("It had no steps.") if run.get("ended_at") else say("No steps yet."))
     return tag("ol", *(_step(step, run["seconds"]) for step in run["steps"]), class_="steps timeline")
 
 
@@ -99,8 +99,8 @@ def dollars(micros: int) -> str:
     """
     amount = micros / MICROS_PER_DOLLAR
     if not micros:
-        return "$0"
-    return f"${decimal(f'{amount:,.2f}' if amount >= 1 else f'{amount:.4f}')}"
+        return say("${amount}", amount="0")
+    return say("${amount}", amount=decimal(f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"))
 
 
 def lasting(seconds: float) -> str:

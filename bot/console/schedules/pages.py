@@ -20,7 +20,7 @@ from bot.operator.views import View
 from runtime.text.dates import weekday
 from runtime.text.glyphs import legible
 from runtime.text.retold import retold
-from runtime.text.words import marked, say
+from runtime.text.words import decimal, marked, say
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -151,7 +151,7 @@ def _terms(terms: View) -> Iterator[tuple[str, str]]:
     if terms["thread"] != "room":
         yield say("Thread"), say(str(THREAD_LABELS.get(terms["thread"], terms["thread"])))
     if terms["max_cost"]:
-        yield say("Daily limit"), f"${terms['max_cost']:g}"
+        yield say("Daily limit"), say("${amount}", amount=decimal(f"{terms['max_cost']:g}"))
 
 
 def _state(row: View) -> Html:

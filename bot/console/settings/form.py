@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,8 +19,11 @@ from runtime.text.glyphs import legible, visible
 from runtime.text.words import marked, say
 
 CONFIRM_WORDS: Final = marked(
-    "Before anything is saved, show once more that it's you. Paste your link here, or open it in this browser. That holds for ten "
-    "minutes. If you no longer have it, signalbox people link and your name make a new one."
+    "Before anything is saved, show once more that it's you: paste your link here, or open it in this browser. That holds for ten "
+    "minutes. If you no longer have it, `signalbox people link {name}` on the machine makes a new one."
+)
+NO_RULES: Final = marked(
+    "There are none of yours. Built-in rules hold: what only reads is allowed, and what changes something is asked about first."
 )
 ADD: Final = "add"
 ADD_WORDS: Final = {
@@ -49,14 +53,14 @@ async def setting(request: web.Request, do: Operations) -> Html:
         *notices(told),
         None if told["may_edit"] else tag("p", say(OWNERS_ONLY), class_="faint"),
         *(_list(told) if told["is_list"] and not is_new else _form(told, is_new=is_new)),
-        *confirmation(told),
+        *confirmation(told, do.actor.person.name),
         refreshed=False,
         script="settings.js",
         style="settings.css",
     )
 
 
-def confirmation(told: View) -> Iterator[Html]:
+def confirmation(told: View, me: str) -> Iterator[Html]:
     """The form that confirms a session; it is shown once somebody wants to save."""
     if not told["may_edit"]:
         return
@@ -77,7 +81,7 @@ def confirmation(told: View) -> Iterator[Html]:
     yield tag(
         "form",
         tag("h2", say("Is it you?")),
-        tag("p", say(CONFIRM_WORDS)),
+        tag("p", *with_code(say(CONFIRM_WORDS, name=shlex.quote(me)))),
         tag("label", say("Your link"), for_="own-link"),
         tag("input", id="own-link", name="link", type="password", autocomplete="off", required=True),
         again,
@@ -99,7 +103,7 @@ def _list(told: View) -> Iterator[Html]:
     """The tables of a list, each with what may be done with it."""
     name = told["name"]
     if not told["tables"]:
-        yield nothing(say("There are none."))
+        yield nothing(say(NO_RULES) if name == "policy" else say("There are none."))
     for row in told["tables"]:
         yield tag(
             "article",
@@ -130,13 +134,14 @@ def _moves(told: View, row: View) -> Html:
     buttons = [
         tag("a", label, href=place_of(row["name"]), class_="button", aria_label=f"{label} {row['name']}")
         if not verb
-        else _verb(told, row["name"], label, verb)
+        else _verb(told, row, label, verb)
         for label, verb in verbs
     ]
     return tag("div", *buttons, class_="buttons")
 
 
-def _verb(told: View, name: str, label: str, verb: str) -> Html:
+def _verb(told: View, row: View, label: str, verb: str) -> Html:
+    name = row["name"]
     return tag(
         "form",
         tag("button", label, type="submit", aria_label=f"{label} {name}"),
@@ -145,6 +150,7 @@ def _verb(told: View, name: str, label: str, verb: str) -> Html:
         action=f"{ROOT}/settings/{quote(name, safe='')}",
         data_edits=verb,
         data_digest=told["digest"],
+        data_mark=row["mark"],
     )
 
 
@@ -164,13 +170,19 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
         yield tag(
             "form",
             *(part for one in editable for part in _input(one, is_new=is_new)),
-            tag("div", tag("button", say("Show the change"), type="submit", class_="main"), class_="buttons"),
+            tag(
+                "div",
+                tag("button", say("Show the change"), type="submit", class_="main"),
+                tag("a", say("Cancel"), href=_above(name), class_="button"),
+                class_="buttons",
+            ),
             _outcome(),
             method="post",
             action=f"{ROOT}/settings/{quote(target, safe='')}",
             class_="card plain edit",
             data_edits=verb,
             data_digest=told["digest"],
+            data_mark=told["mark"] or None,
             data_then=place_of(name) if is_new else None,
         )
     others = [one for one in fields if one not in editable]
@@ -178,6 +190,11 @@ def _form(told: View, *, is_new: bool) -> Iterator[Html]:
         yield tag("h2", say("Only shown"))
         for one in others:
             yield _shown(one, may_edit=told["may_edit"])
+
+
+def _above(name: str) -> str:
+    """The page that leads to this form: that of the list of a table, else that of all settings."""
+    return place_of(name.partition("[")[0]) if "[" in name else SETTINGS_PLACE
 
 
 def when(fields: Sequence[View]) -> str:

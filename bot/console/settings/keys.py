@@ -27,28 +27,35 @@ CHANNEL_WORDS: Final = marked(
 
 async def model(_request: web.Request, do: Operations) -> Html:
     told = await do.setting("model.name")
-    return _page(say("A model and its key"), told, [_model_form(told)] if _may(do) else [])
+    return _page(say("A model and its key"), told, [_model_form(told)] if _may(do) else [], _me(do))
 
 
 async def channels(_request: web.Request, do: Operations) -> Html:
     told, rows = await do.setting("accounts"), await do.channels()
     return _page(
-        say("Connect a channel"), told, [tag("p", say(CHANNEL_WORDS)), *map(_channel, rows)] if _may(do) else []
+        say("Connect a channel"),
+        told,
+        [tag("p", say(CHANNEL_WORDS)), *map(_channel, rows)] if _may(do) else [],
+        _me(do),
     )
+
+
+def _me(do: Operations) -> str:
+    return do.actor.person.name
 
 
 def _may(do: Operations) -> bool:
     return do.actor.person.role is Role.OWNER
 
 
-def _page(title: str, told: View, content: list[Html]) -> Html:
+def _page(title: str, told: View, content: list[Html], me: str) -> Html:
     return page(
         title,
         SETTINGS_PLACE,
         tag("p", tag("a", say("All settings"), href=SETTINGS_PLACE)),
         *notices(told),
         *(content or [nothing(say(OWNERS_ONLY))]),
-        *confirmation(told),
+        *confirmation(told, me),
         refreshed=False,
         script="settings.js",
         style="settings.css",

@@ -12,9 +12,35 @@ const locale = navigator.languages?.find((one) => one.split("-")[0] === language
 const texts = JSON.parse(document.body.dataset.words ?? "{}");
 const t = (text, values = {}) => (texts[text] ?? text).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-function tell(words, wrong = false) {
-  said.textContent = words;
+/** A refusal of the server; anything else that is thrown is a fault of ours. */
+class Refused extends Error {}
+
+/** Says something at the top of the page; where that is out of sight also in `near`, the form it's about. */
+function tell(words, wrong = false, near = null) {
+  said.replaceChildren(...coded(words));
   said.classList.toggle("wrong", wrong);
+  for (const old of document.querySelectorAll(".told-here")) old.remove();
+  if (!words || !near?.isConnected || said.getBoundingClientRect().top >= 0) return;
+  const place = toldHere(words, wrong);
+  near.append(place);
+  place.scrollIntoView({ block: "nearest" });
+}
+
+function toldHere(words, wrong) {
+  const place = made("p", "", { class: wrong ? "told-here fault" : "told-here" });
+  place.append(...coded(words));
+  return place;
+}
+
+/** Words of ours, with what stands in backticks as code: that is what one types. */
+function coded(words) {
+  return words.split("`").map((piece, number) => (number % 2 ? made("code", piece) : piece));
+}
+
+/** A fault of ours is told like a refusal, and the browser's log has it. */
+function tellFault(error, near) {
+  if (!(error instanceof Refused)) reportError(error);
+  tell(error.message, true, near);
 }
 
 const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]];
@@ -77,6 +103,10 @@ async function refresh({ force = false } = {}) {
 function replace(live, fresh) {
   const open = [...live.querySelectorAll("details[open]")].map((details) => details.id);
   const focused = live.contains(document.activeElement) ? pathOf(document.activeElement) : null;
+  const told = live.querySelector(".told-here");
+  const about = told && `form[action="${CSS.escape(told.closest("form").getAttribute("action"))}"]`;
+  const typed = [...live.querySelectorAll("input:not([type=checkbox], [type=hidden]), textarea")].filter((field) => field.value !== field.defaultValue);
+  const begun = typed.map((field) => [pathOf(field), field.value]);
   const preview = live.querySelector(".preview:not([hidden])");
   if (preview) fresh.querySelector(".preview")?.replaceWith(preview); // somebody is looking at it
   localTimes(fresh);
@@ -84,7 +114,15 @@ function replace(live, fresh) {
   counted();
   scrollers(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  for (const [path, value] of begun) (fresh.querySelector(path) ?? {}).value = value; // begun while another form was sent
+  if (told) keepTold(told, fresh.querySelector(about));
   if (focused) (fresh.querySelector(focused) ?? document.getElementById("main")).focus();
+}
+
+/** What was told in a form that is made anew is told there; where the form is gone, at the top, which comes in sight. */
+function keepTold(told, form) {
+  if (form) form.append(told);
+  else said.scrollIntoView({ block: "nearest" });
 }
 
 // A selector that finds the same link, summary or button in a page made anew.
@@ -93,7 +131,7 @@ function pathOf(element) {
   if (element.href) return `a[href="${CSS.escape(element.getAttribute("href"))}"]`;
   const holder = element.closest("[id]:not(#live), form");
   const place = holder?.id ? `#${CSS.escape(holder.id)}` : holder ? `form[action="${CSS.escape(holder.getAttribute("action"))}"]` : "";
-  const value = element.value ? `[value="${CSS.escape(element.value)}"]` : "";
+  const value = element.matches("input, textarea, select") ? `[name="${CSS.escape(element.name)}"]` : element.value ? `[value="${CSS.escape(element.value)}"]` : "";
   return `${place} ${element.localName}${value}`;
 }
 
@@ -137,6 +175,12 @@ function missing(form) {
   return Object.fromEntries(empty.map(([name]) => [name, t("Fill this in.")]));
 }
 
+/** What must be typed once more to the letter, told before anybody is asked whether they are sure. */
+function mistyped(form) {
+  const fields = [...form.querySelectorAll("[data-same]")].filter((field) => field.value.trim() !== field.dataset.same);
+  return Object.fromEntries(fields.map((field) => [field.name, t("This must be exactly: {words}", { words: field.dataset.same })]));
+}
+
 async function send(form, pressed) {
   const fields = fieldsOf(form, pressed);
   if (form.dataset.link === "") fields.at = location.origin; // the address that this person knows us by
@@ -145,20 +189,21 @@ async function send(form, pressed) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(fields),
   }).catch(() => {
-    throw new Error(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
+    throw new Refused(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
   });
   const told = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(told.error), { field: told.field });
+  if (!answer.ok) throw Object.assign(new Refused(told.error), { field: told.field });
   return told;
 }
 
-/** Tells an error at its field, where the form has a place for it; else at the top of the page, and beside the button. */
+/** Tells an error at its field, where the form has a place for it; else at the top of the page, or beside the button. */
 function tellOf(form, error) {
   const fault = error.field === "task" ? form.querySelector("fieldset:not([disabled]) [data-fault]")?.dataset.fault : error.field;
   const field = fault && form.querySelector(`[data-fault="${CSS.escape(fault)}"]`) ? showFaults(form, { [fault]: error.message }) : null;
   const beside = form.querySelector("#form-fault");
   if (beside) beside.textContent = field ? "" : error.message;
-  if (!beside) tell(error.message, true);
+  if (!beside && !field) tellFault(error, form);
+  else if (!(error instanceof Refused)) reportError(error);
   field?.focus();
 }
 
@@ -199,7 +244,7 @@ function showLink(done) {
   close.addEventListener("click", () => window_.close());
   window_.addEventListener("close", () => window_.remove());
   buttons.append(copy, close);
-  window_.append(made("h2", "A link, shown once", { id: "link-title" }), made("p", done.told));
+  window_.append(made("h2", t("A link, shown once"), { id: "link-title" }), made("p", done.told));
   if (done.note) window_.append(made("p", done.note, { class: "faint" }));
   if (done.qr) window_.append(drawn(done.qr));
   window_.append(place, buttons, told);
@@ -212,10 +257,11 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.method === "get") return;
   event.preventDefault();
-  const empty = missing(form);
-  if (Object.keys(empty).length) return showFaults(form, empty)?.focus();
+  const wrong = { ...mistyped(form), ...missing(form) };
+  if (Object.keys(wrong).length) return showFaults(form, wrong)?.focus();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const buttons = [...form.querySelectorAll("button")];
+  const hadFocus = document.activeElement;
   let force = false; // after a refusal, what a person typed stays for them to fix
   try {
     const sending = send(form, event.submitter);
@@ -227,13 +273,14 @@ document.addEventListener("submit", async (event) => {
       location.assign(form.dataset.then.replace("{id}", encodeURIComponent(done.id)).replace("{name}", encodeURIComponent(done.name)));
     }
     if (done.url) showLink(done);
-    tell(done.told ?? t("Done. It's {state} now.", { state: t(done.state) }));
+    tell(done.told ?? (done.state ? t("Done. It's {state} now.", { state: t(done.state) }) : t("Saved.")), false, form);
     form.reset();
     force = true;
   } catch (error) {
     tellOf(form, error);
   } finally {
     buttons.forEach((button) => (button.disabled = false));
+    if (document.activeElement === document.body) hadFocus?.focus({ preventScroll: true }); // a button that is switched off loses it
     if (!force || !form.dataset.then) await refresh({ force }).catch(() => {});
   }
 });

@@ -19,17 +19,48 @@ async function ask(path, body) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   }).catch(() => {
-    throw new Error(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
+    throw new Refused(t("Signalbox isn't answering. Before you try again, check whether your change was made."));
   });
   const told = await answer.json();
   return { status: answer.status, told };
 }
 
-/** What a form says: its values, what it does, and the file that it was made of. */
+/** Fields of a form that were there when it was made, not the second yes. */
+const fieldsIn = (form) => [...form.elements].filter((field) => field.name && field.name !== "accept");
+
+/** What a field said when the form was made. */
+const atFirst = (field) => (field.localName === "select" ? [...field.options].find((one) => one.defaultSelected) ?? field.options[0] : { value: field.defaultValue }).value;
+
+/** What a person changed in a form, what it does, and the file that it was made of. What others saved meanwhile is not undone. */
 function edit(form) {
-  const values = Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "accept"));
-  const accept = form.querySelector("input[name=accept]:checked") ? "yes" : "";
-  return { verb: form.dataset.edits, values, digest: form.dataset.digest, accept };
+  const fields = fieldsIn(form);
+  const touched = form.dataset.edits === "add" ? fields : fields.filter((field) => field.value !== atFirst(field));
+  return {
+    verb: form.dataset.edits,
+    values: Object.fromEntries(touched.map((field) => [field.name, field.value])),
+    opened: Object.fromEntries(fields.map((field) => [field.name, atFirst(field)])),
+    digest: form.dataset.digest,
+    mark: form.dataset.mark ?? "",
+    accept: form.querySelector("input[name=accept]:checked") ? "yes" : "",
+  };
+}
+
+/** Fields that a person left alone show what the file says now; of the others, that is what they'd be compared with next. */
+function catchUp(form, now) {
+  for (const field of fieldsIn(form).filter(({ name }) => name in now)) {
+    const isTouched = field.value !== atFirst(field);
+    const typed = field.value;
+    if (field.localName === "select") for (const one of field.options) one.defaultSelected = one.value === now[field.name];
+    else field.defaultValue = now[field.name];
+    field.value = isTouched ? typed : now[field.name];
+  }
+}
+
+/** What somebody else changed since the form was opened, beside the change that it would make. */
+function warning(words) {
+  const place = part("div", "", { class: "notice", role: "alert" });
+  for (const sentence of words) place.append(part("p", sentence));
+  return place;
 }
 
 function diff(text) {
@@ -96,7 +127,7 @@ function whenItHolds(takesEffect) {
 
 async function show(form) {
   const { status, told } = await ask(`${form.getAttribute("action")}/try`, edit(form));
-  if (status !== 200) throw new Error(told.error);
+  if (status !== 200) throw new Refused(told.error);
   const place = form.querySelector(".outcome");
   place.replaceChildren();
   const { others, first } = faults(form, told.faults);
@@ -104,15 +135,17 @@ async function show(form) {
     const list = part("ul", "", { class: "wrong" });
     for (const words of others) list.append(part("li", words));
     if (others.length) place.append(list);
-    tell(t("This can't be saved yet. Nothing was changed."), true);
+    tell(t("This can't be saved yet. Nothing was changed."), true, form);
     (first ?? place).focus();
     return;
   }
+  catchUp(form, told.meanwhile.now);
+  form.dataset.digest = told.digest;
   if (told.told) {
-    tell(told.told);
+    tell(told.told, false, form);
     return;
   }
-  form.dataset.digest = told.digest;
+  if (told.meanwhile.words.length) place.append(warning(told.meanwhile.words));
   place.append(diff(told.diff));
   if (told.outcomes.length) place.append(rows(told.outcomes));
   if (told.widened.length) {
@@ -141,6 +174,12 @@ function saved(told) {
 let waiting = null; // the form whose person has to show first that it's them
 
 async function save(form) {
+  const yes = form.querySelector("input[name=accept]");
+  if (yes && !yes.checked) {
+    tell(t("Tick the box first: it lets people do more than now."), true, form);
+    yes.focus();
+    return;
+  }
   const { status, told } = await ask(form.getAttribute("action"), edit(form));
   if (status === NEEDS_LINK) {
     const confirmation = document.getElementById("confirmation");
@@ -151,12 +190,11 @@ async function save(form) {
     return;
   }
   if (status === FILE_CHANGED) {
-    tell(told.error, true);
-    await show(form).catch((error) => tell(error.message, true));
+    await show(form);
     tell(told.error, true);
     return;
   }
-  if (status !== 200) throw new Error(told.error);
+  if (status !== 200) throw new Refused(told.error);
   const words = saved(told);
   if (form.dataset.then) {
     sessionStorage.setItem("settings-told", words);
@@ -170,7 +208,7 @@ async function save(form) {
 
 async function confirmed(form) {
   const { status, told } = await ask(form.getAttribute("action"), { link: form.elements.link.value });
-  if (status !== 200) throw new Error(told.error);
+  if (status !== 200) throw new Refused(told.error);
   form.reset();
   form.hidden = true;
   tell(told.told);
@@ -191,7 +229,7 @@ async function plain(form, pressed) {
     document.getElementById("own-link").focus();
     return;
   }
-  if (status !== 200) throw new Error(told.error);
+  if (status !== 200) throw new Refused(told.error);
   for (const field of form.querySelectorAll("input[type=password]")) field.value = "";
   tell(saved(told));
   said.focus();
@@ -199,15 +237,16 @@ async function plain(form, pressed) {
 
 async function doing(form, work, pressed = null) {
   const buttons = [...form.querySelectorAll("button")];
+  const hadFocus = document.activeElement;
   try {
     const done = work(form, pressed); // what was pressed counts, so it is read before it is switched off
     buttons.forEach((button) => (button.disabled = true));
     await done;
   } catch (error) {
-    tell(error.message, true);
-    said.focus();
+    tellFault(error, form);
   } finally {
     buttons.forEach((button) => (button.disabled = false));
+    if (document.activeElement === document.body) hadFocus?.focus({ preventScroll: true }); // a button that is switched off loses it
   }
 }
 

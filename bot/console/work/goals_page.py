@@ -10,7 +10,8 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, where
-from bot.console.pieces import answer_line, cut
+from bot.console.pieces import answer_line, cut, own_room
+from bot.console.runs.timeline import dollars
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -59,17 +60,16 @@ async def goal(request: web.Request, do: Operations) -> Html:
     return page(
         say("Goal: {name}", name=cut(row["name"], GOAL_LINE_CHARS)),
         GOALS_PLACE,
-        facts(_facts(row)),
+        facts(_facts(row, do.actor.person.name)),
         _stop(row),
         *_told(row),
     )
 
 
 def _line(row: View) -> Sequence[str | Html]:
-    at = tag("a", moment(row["started_at"]), href=f"{GOALS_PLACE}/{quote(row['id'], safe='')}")
-    name = cut(row["name"], GOAL_LINE_CHARS)
+    name = tag("a", cut(row["name"], GOAL_LINE_CHARS), href=f"{GOALS_PLACE}/{quote(row['id'], safe='')}")
     return (
-        at,
+        moment(row["started_at"]),
         name,
         badge(row["state"]),
         retold(row["how_far"]) or "-",
@@ -79,7 +79,7 @@ def _line(row: View) -> Sequence[str | Html]:
     )
 
 
-def _facts(row: View) -> Iterator[tuple[str, str | Html]]:
+def _facts(row: View, me: str) -> Iterator[tuple[str, str | Html]]:
     run = tag("a", say("Its calls"), href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
     told: tuple[tuple[str, str | Html], ...] = (
         (say("State"), badge(row["state"])),
@@ -90,9 +90,9 @@ def _facts(row: View) -> Iterator[tuple[str, str | Html]]:
         (say("Bounds"), retold(row["bounds"])),
         (say("Until"), moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
         (say("Judged by"), row["judge"] or (say("the same model") if row["bounds"] else "")),
-        (say("Cost"), f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),
+        (say("Cost"), dollars(row["cost"]) if row["cost"] else ""),
         (say("Set by"), legible(row["by"])),
-        (say("Room"), where(row)),
+        (say("Room"), own_room(row, me)),
         (say("Set"), moment(row["started_at"])),
         (say("Ended"), moment(row["ended_at"]) if row["ended_at"] else ""),
         (say("Run"), run),

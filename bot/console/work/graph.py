@@ -13,7 +13,7 @@ from runtime.text.glyphs import clip, legible
 from runtime.text.words import say, say_many
 
 BOX_WIDTH: Final = 150
-BOX_HEIGHT: Final = 44
+BOX_HEIGHT: Final = 60
 GAP_ACROSS: Final = 46
 GAP_DOWN: Final = 18
 GRAPH_MARGIN: Final = 6
@@ -75,19 +75,18 @@ def _column(step: View, columns: Mapping[str, int]) -> int:
 def _box(box: Box) -> Html:
     step = box.step
     state = step.get("state", UNKNOWN_STATE)
+    about = [kind_words(step["kind"]), say(state)] if "state" in step else ["", kind_words(step["kind"])]
     count = f" {step['done']}/{step['pieces']}" if step.get("pieces", 1) > 1 else ""
     middle = str(box.x + BOX_WIDTH // 2)
     return tag(
         "g",
         tag("title", f"{step['name']}: {kind_words(step['kind'])}, {say(state)}"),
         tag("rect", x=str(box.x), y=str(box.y), width=str(BOX_WIDTH), height=str(BOX_HEIGHT), rx="8"),
-        tag("text", f"{clip(legible(step['name']), NAME_CHARS)}{count}", x=middle, y=str(box.y + 19)),
-        tag(
-            "text",
-            clip(f"{kind_words(step['kind'])} · {say(state)}", ABOUT_CHARS),
-            x=middle,
-            y=str(box.y + 35),
-            class_="faint",
+        tag("text", f"{clip(legible(step['name']), NAME_CHARS)}{count}", x=middle, y=str(box.y + 20)),
+        *(
+            tag("text", clip(words, ABOUT_CHARS), x=middle, y=str(box.y + y), class_="faint")
+            for words, y in zip(about, (35, 50), strict=True)
+            if words
         ),
         class_=f"step {state}",
     )

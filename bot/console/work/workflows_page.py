@@ -11,11 +11,12 @@ from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, kind_words, moment, nothing, page, table, where
-from bot.console.pieces import cut
+from bot.console.pieces import cut, own_room
 from bot.console.work.graph import UNKNOWN_STATE, graph
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.domain.agents.tasks import short_id
 from runtime.text.glyphs import legible
 from runtime.text.retold import retold
 from runtime.text.words import count, marked, say, several
@@ -56,7 +57,11 @@ async def workflow(request: web.Request, do: Operations) -> Html:
     """One that was begun: its graph, and what each step gave."""
     row = await do.workflow_run(request.match_info["id"])
     return page(
-        say("Workflow {name}", name=legible(row["name"])), WORKFLOWS_PLACE, _facts(row), _forms(row), *_steps(row)
+        say("Workflow {name}", name=legible(row["name"])),
+        WORKFLOWS_PLACE,
+        _facts(row, do.actor.person.name),
+        _forms(row),
+        *_steps(row),
     )
 
 
@@ -81,21 +86,24 @@ def _flow(row: View) -> Sequence[str | Html]:
 
 
 def _begun(row: View) -> Sequence[str | Html]:
-    started = tag("a", moment(row["started_at"]), href=_place(row))
+    name = tag("a", legible(row["name"]), href=_place(row))
+    then = _resumed(row)
+    state = tag("span", badge(row["state"]), " " if then else None, then)
     how_far = say("{done} of {steps}", done=count(row["done"]), steps=count(len(row["steps"]))) if row["steps"] else ""
-    return started, legible(row["name"]), badge(row["state"]), how_far, legible(row["by"]), where(row)
+    return moment(row["started_at"]), name, state, how_far, legible(row["by"]), where(row)
 
 
-def _facts(row: View) -> Html:
+def _facts(row: View, me: str) -> Html:
     given = ", ".join(f"{name}={in_words(value)}" for name, value in row["inputs"].items())
     run = tag("a", say("Its calls"), href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
     told: Iterator[tuple[str, str | Html]] = (
         (name, value)
         for name, value in (
             (say("State"), badge(row["state"])),
+            (say("Goes on"), _resumed(row) or ""),
             (say("Why"), legible(retold(row["reason"].partition("\n")[0]))),  # its steps are told below
             (say("Started by"), legible(row["by"])),
-            (say("Room"), where(row)),
+            (say("Room"), own_room(row, me)),
             (say("Inputs"), legible(given)),
             (say("Started"), moment(row["started_at"])),
             (say("Ended"), moment(row["ended_at"]) if row["ended_at"] else ""),
@@ -117,14 +125,23 @@ def _forms(row: View) -> Html | None:
             say("Stop"),
             say("Stop the workflow {name}? What its steps did stays done.", name=row["name"]),
         )
-    if row["state"] in AT_AN_END and row["steps"]:
-        return _form(row, "resume", say("Resume"), say("Go on with {name} where it stopped?", name=row["name"]))
+    if row["state"] in AT_AN_END and row["steps"] and not row["resumed_as"]:
+        ask = say("Go on with {name} where it stopped?", name=row["name"])
+        return _form(row, "resume", say("Resume"), ask, then=f"{WORKFLOWS_PLACE}/{{id}}")
     return None
 
 
-def _form(row: View, verb: str, word: str, ask: str) -> Html:
+def _form(row: View, verb: str, word: str, ask: str, then: str | None = None) -> Html:
     action = f"{ROOT}/workflow-runs/{quote(row['id'], safe='')}/{verb}"
-    return tag("form", tag("button", word, type="submit"), method="post", action=action, data_ask=ask)
+    return tag("form", tag("button", word, type="submit"), method="post", action=action, data_ask=ask, data_then=then)
+
+
+def _resumed(row: View) -> Html | None:
+    """The link to the one that goes on with it."""
+    if not row["resumed_as"]:
+        return None
+    place = f"{WORKFLOWS_PLACE}/{quote(row['resumed_as'], safe='')}"
+    return tag("a", say("resumed as {id}", id=short_id(row["resumed_as"])), href=place)
 
 
 def _steps(row: View) -> Iterator[Html]:

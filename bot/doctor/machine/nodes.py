@@ -41,7 +41,15 @@ def _settings(rows: Rows) -> Iterator[Finding]:
                 sides[json.dumps([json.loads(told).get(name) for name in names])].append(label)
         what = f"the live nodes have different settings ({', '.join(names)}): {' against '.join(map(listed, sides.values()))}"
         why = "The answer depends on the node that gives it."
-        yield warning("nodes.settings", what, why, "give all nodes the same settings, then on each: signalbox reload")
+        yield warning("nodes.settings", what, why, f"give all nodes the same settings, then {_taken_over(names)}")
+
+
+def _taken_over(names: Sequence[str]) -> str:
+    """Words for how a node takes these settings over."""
+    from bot.server.reload import MAY_CHANGE  # loads much, and is asked for where something is wrong
+
+    at_once = all(any(name == one or name.startswith(f"{one}.") for one in MAY_CHANGE) for name in names)
+    return "on each: signalbox reload" if at_once else "restart each that changes"
 
 
 def _clocks(rows: Rows) -> Iterator[Finding]:

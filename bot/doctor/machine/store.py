@@ -32,7 +32,11 @@ WHY_STORE: Final = "Without its database, Signalbox accepts nothing."
 WRITABLE: Final = "promote it (pg_ctl promote), or point database_url at the server that takes writes"
 WRITES: Final = (
     "SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('synchronous_standby_names'), "
-    "current_setting('synchronous_commit'), EXISTS (SELECT FROM pg_stat_replication)"
+    "current_setting('synchronous_commit'), EXISTS (SELECT FROM pg_stat_replication), EXISTS (SELECT FROM pg_stat_activity "
+    "WHERE wait_event = 'SyncRep' AND clock_timestamp() - state_change > interval '1 s')"
+)
+UNCONFIRMED_FIX: Final = (
+    "start that standby, or on this server: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()"
 )
 SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
 
@@ -147,7 +151,7 @@ async def _server(url: str) -> Sequence[Finding]:
         async with asyncio.timeout(REACH.total_seconds()):
             pool = await open_pool(url)
     except StoreError as error:
-        return [fault("store.reachable", str(error), WHY_STORE, "start the database, or fix database_url")]
+        return [fault("store.reachable", str(error), WHY_STORE, _way_to(error))]
     except TimeoutError:
         what = f"the database does not answer within {REACH.total_seconds():g} s"
         return [fault("store.reachable", what, WHY_STORE, "start the database, or fix database_url")]
@@ -165,6 +169,13 @@ async def _server(url: str) -> Sequence[Finding]:
         await pool.close()
 
 
+def _way_to(error: StoreError) -> str:
+    """Advice about a database that takes no connection of ours."""
+    from runtime.store.sql.wire.database_errors import MORE_ROOM, is_crowded
+
+    return MORE_ROOM if error.__cause__ and is_crowded(error.__cause__) else "start the database, or fix database_url"
+
+
 async def _notices(url: str, listen_url: str) -> Finding:
     """Finding about notices: would processes on this server hear each other?"""
     from runtime.store.sql.telling import trouble
@@ -179,7 +190,7 @@ async def _notices(url: str, listen_url: str) -> Finding:
 
 def _of_server(connection: Any) -> Finding:
     version = connection.get_server_version()
-    words = f"PostgreSQL {version.major}.{version.minor}"
+    words = f"PostgreSQL {version.major}.{version.micro}"  # asyncpg reads 15.18 as 15.0.18, which it has been since 10
     if version.major * 10_000 >= OLDEST_SERVER:
         return fine("store.reachable", words)
     return warning("store.reachable", words, "It's no longer maintained.", "upgrade it to 13 or newer")
@@ -187,13 +198,16 @@ def _of_server(connection: Any) -> Finding:
 
 async def _of_writes(connection: Any) -> Sequence[Finding]:
     """Finding about a server that takes no writes, or that may lose those it has confirmed; none where all is well."""
-    standby, reading, names, commit, followers = await connection.fetchrow(WRITES)
+    standby, reading, names, commit, followers, waits = await connection.fetchrow(WRITES)
     if standby or reading == "on":
         what = "it's a standby" if standby else "it was set to be read-only"
         return [fault("store.writable", f"{what} and takes no writes", WHY_STORE, WRITABLE)]
     if commit == "off":
         what, fix = "it confirms writes before they are on its disk", "set synchronous_commit = on there"
         return [warning("store.confirmed", what, "A crash of it loses accepted messages.", fix)]
+    if waits or (names and commit != "local" and not followers):
+        what = f"its writes wait for a standby that confirms nothing (synchronous_standby_names = '{names}')"
+        return [fault("store.writable", what, WHY_STORE, UNCONFIRMED_FIX)]
     if followers and not names:
         why = "If it takes over, the last accepted messages and steps may be missing."
         fix = "set synchronous_standby_names on the server, or don't let the standby take over by itself"

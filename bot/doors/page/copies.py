@@ -49,7 +49,7 @@ class CopyDoors:
         address = await self._rooms.meant(asked.caller, asked.pieces["room"], begins=False)
         if not await self._rooms.may_read(asked.caller, address):
             raise Refusal(403, NOT_YOURS)
-        copy = await copied(self._context, address)
+        copy = await copied(self._context, address, asked.caller.identity)
         body = await asyncio.to_thread(_written, copy, form)
         kind, end = FORMS[form]
         name = f"conversation-{address.room[:12]}.{end}" if address.room.isalnum() else f"conversation.{end}"

@@ -81,7 +81,8 @@ class ForgetOperations:
         self.context.notifier.notify(PEOPLE)
         view = _view(made.forgetting)
         told = say(
-            "{name} is no longer known. All that is kept is being looked through: signalbox people forgotten", name=name
+            "{name} is no longer known. All that is kept of them is going now; `signalbox people forgotten` shows how far that is.",
+            name=name,
         )
         return {
             **view,

@@ -16,10 +16,11 @@ from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.views import View
-from runtime.contract import Address, Content, Delivery, DeliveryId, FileRef, Kind, RoomMark
+from runtime.contract import Address, Content, Delivery, DeliveryId, FileRef, Identity, Kind, RoomMark
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.copies.copy import (
     COPY_ENTRIES_MAX,
+    IMPORT_BEGINNING,
     IMPORTED,
     ConversationCopy,
     CopiedEntry,
@@ -36,7 +37,6 @@ from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.shelf.copying import (
-    BEGINNING,
     AnswerRow,
     ConversationRows,
     ImportedAnswer,
@@ -88,7 +88,7 @@ class CopiesApi(PartialApi):
         address = await self._room_meant(room)
         if address is None:
             raise Refusal(400, NAME_A_ROOM)
-        return await asyncio.to_thread(to_values, await copied(self._context, address))
+        return await asyncio.to_thread(to_values, await copied(self._context, address, self.actor.identity))
 
     async def import_conversation(self, fields: Mapping[str, Any]) -> View:
         """Import such an export into a new room of the page, once. Nothing in it runs, waits or asks."""
@@ -103,12 +103,15 @@ class CopiesApi(PartialApi):
 # ------------------------------------------------------------------------------------------------------------- export
 
 
-async def copied(context: OperatorContext, address: Address) -> ConversationCopy:
-    """The conversation of a room, as it stands. It may be long, so all that goes through its texts is done in a thread."""
+async def copied(context: OperatorContext, address: Address, owner: Identity | None = None) -> ConversationCopy:
+    """The conversation of a room, as it stands, by the name that `owner` gave it. It may be long, so all that goes through its
+    texts is done in a thread.
+    """
     rows = await context.store.shelf.rows_of(address, COPY_ENTRIES_MAX)
     begun = (row.text for row in rows.messages if _number(row) is None)
     said = next((text.partition("\n")[0] for text in begun), "")  # the title that its file had
-    title = said or (await context.store.traces.titles([address])).get(address) or context.called(address)
+    first, mine = [(await context.store.traces.titles([address], who)).get(address) for who in (None, owner)]
+    title = (mine if mine != first else "") or said or first or context.called(address)
     names = context.mask(title), context.named(address)
     found = await asyncio.to_thread(_found, rows, context.folders(MAIN), address, context.mask)
     return ConversationCopy(*names, found[-COPY_ENTRIES_MAX:], rows.is_cut or len(found) > COPY_ENTRIES_MAX)
@@ -158,7 +161,7 @@ def _number(row: MessageRow) -> int | None:
     if not row.key.startswith(IMPORTED):
         return 0
     end = row.key.rpartition(":")[2]
-    return None if end == BEGINNING else int(end)
+    return None if end == IMPORT_BEGINNING else int(end)
 
 
 def _origin(key: str) -> str:

@@ -34,6 +34,8 @@ STILL_AT_WORK: Final = marked("It isn't over yet. Stop it first, or wait for its
 ASKED_BY_A_PERSON: Final = marked(
     "{who} asked for it in a message. Only they can ask again: on the page with “Try again” beneath it."
 )
+ASKED_BY_YOU: Final = marked("You asked for it in a message. Ask again there, with “Try again” beneath it.")
+FLOW_DONE: Final = marked("It is a workflow that came to its end. Start it anew in a conversation: `/workflow`.")
 HANDED_ON: Final = marked("Another run handed this work on, and got its answer. Run that one again.")
 WORKED_ON_A_TASK: Final = marked("It worked on a task. The page of tasks starts that again.")
 CALLED_BY_A_PROGRAM: Final = marked("Another program asked for it. Only that can ask again.")
@@ -69,20 +71,22 @@ def next_of(run: RunId) -> OccurrenceId:
     return OccurrenceId(digest(f"{AGAIN}:{run}")[:26])
 
 
-async def repeat_of(has: OperatorContext, row: RunRow) -> Repeat:
-    """Look whether a run can be done once more. It never is by itself, nor twice."""
+async def repeat_of(has: OperatorContext, row: RunRow, me: str = "") -> Repeat:
+    """Look whether a run can be done once more. It never is by itself, nor twice. `me` is who asks."""
     if row.state in OPEN_STATES:
         return Repeat(why=STILL_AT_WORK)
     one = await has.store.schedules.occurrence_of(row.id)
     if one is None:
         who = row.requester or marked("A person")
-        return Repeat(why=REASONS.get(row.trigger, ASKED_BY_A_PERSON.format(who=who)))
+        by_hand = ASKED_BY_YOU if row.requester and row.requester == me else ASKED_BY_A_PERSON.format(who=who)
+        return Repeat(why=REASONS.get(row.trigger, by_hand))
     if done := await has.store.schedules.occurrence(next_of(row.id)):
         return Repeat(why=RAN_AGAIN, then=done.run_id or "")
     if one.state is OccurrenceState.PLANNED:
         return Repeat(why=TRIED_AGAIN)
     if one.report and one.report.task.kind in OWN_PAGES:
-        return Repeat(why=OWN_PAGES[one.report.task.kind])
+        is_whole = row.state is RunState.DONE and one.report.task.kind is TaskKind.WORKFLOW
+        return Repeat(why=FLOW_DONE if is_whole else OWN_PAGES[one.report.task.kind])
     if one.report is None:
         schedule = await has.store.schedules.schedule(one.schedule)
         if schedule is None or schedule.state is ScheduleState.REMOVED:
@@ -113,7 +117,7 @@ class RunTurnsApi(PartialApi):
     async def run_again(self, run_id: str) -> View:
         """Do the work of a schedule's or report's run once more. A second call begins nothing."""
         run = RunId(await self._meant(run_id, Thing.RUN))
-        repeat = await repeat_of(self._context, await self._row(run))
+        repeat = await repeat_of(self._context, await self._row(run), self.actor.person.name)
         if repeat.occurrence is None:
             raise Refusal(409, repeat.why)
         begun = await self._begin(repeat.occurrence, next_of(run))

@@ -37,7 +37,7 @@ class RunsApi(PartialApi):
         row, steps = found
         view = await self._one_entitled(run_view(row, *self._names))
         took, spans = spans_of(row, steps, self._context.now())
-        again = await repeat_of(self._context, row)
+        again = await repeat_of(self._context, row, self.actor.person.name)
         return {
             **view,
             "seconds": took,

@@ -9,21 +9,20 @@ from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named, of_page
 from bot.operator.context import OperatorContext
 from bot.operator.views import View
-from runtime.contract import Address, ToolContext
+from runtime.contract import Address, Identity, ToolContext
 from tools.reports import Naming
 
 TitlesOf = Callable[[Collection[Address]], Awaitable[Mapping[Address, str]]]
 """Titles of these conversations, as far as they have one."""
 
 
-async def entitled(context: OperatorContext, rows: Sequence[View]) -> list[View]:
-    """`rows`, of which each has an `address` and a `room`, or a schedule's lists `to` and `rooms`."""
+async def entitled(context: OperatorContext, rows: Sequence[View], me: Identity | None = None) -> list[View]:
+    """`rows`, of which each has an `address` and a `room`, or a schedule's lists `to` and `rooms`. `me` may have named rooms anew."""
     wanted = {room for row in rows for text in _addresses(row) if (room := _room(context, text))}
     if not wanted:
         return list(rows)
-    titles = {
-        context.named(room): of_page(title) for room, title in (await context.store.traces.titles(wanted)).items()
-    }
+    known = await context.store.traces.titles(wanted, me)
+    titles = {context.named(room): of_page(title) for room, title in known.items()}
     return [_with(titles, row) for row in rows]
 
 

@@ -161,7 +161,7 @@ class PreviewsApi(PartialApi):
         """Every room that has a name, with it: those of platforms as they tell it, conversations of the page by their title."""
         has = self._context
         named = {room: has.called(room) for room in (has.rooms.all() if has.rooms else {})}
-        titles = await self._store.traces.conversations(CHANNEL, has.web_account)
+        titles = await self._store.traces.conversations(CHANNEL, has.web_account, owner=self.actor.identity)
         planned = [room for one in await self._schedules.timetable.listed() for room in one.to]
         return {
             **{room: has.called(room) for room in planned},

@@ -13,6 +13,7 @@ import structlog
 
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.settings.live import LiveSettings
+from bot.operator.settings.meanwhile import meanwhile, must_be_there
 from bot.operator.settings.outcomes import changed_outcomes
 from bot.operator.settings.reading import against_writing, live_of, takes_effect, text_of
 from bot.operator.views import View
@@ -69,7 +70,9 @@ class ChangesApi(PartialApi):
     async def try_settings(self, name: str, fields: Mapping[str, Any]) -> View:
         """Try an edit: its faults, the change of the file, and its meaning. Nothing is written."""
         live = live_of(self)
-        return self._told(await self._tried(live, _edit(name, fields)), live)
+        edit = _edit(name, fields)
+        trial = await self._tried(live, edit, fields)
+        return {**self._told(trial, live), "meanwhile": meanwhile(edit, fields, trial.text)}
 
     async def change_settings(self, name: str, fields: Mapping[str, Any]) -> View:
         """Write an edit into the file, and have it taken over. Errors: Refusal 403 unless confirmed, 409 for a file that changed."""
@@ -77,7 +80,7 @@ class ChangesApi(PartialApi):
         self.must_be_confirmed(live)
         if against := await against_writing(live):
             raise Refusal(409, against)
-        trial = await self._tried(live, _edit(name, fields))
+        trial = await self._tried(live, _edit(name, fields), fields)
         if trial.text.digest != fields.get("digest"):
             raise Refusal(409, say(CHANGED_MEANWHILE, file=trial.text.path.name))
         if trial.faults:
@@ -122,8 +125,9 @@ class ChangesApi(PartialApi):
 
     # ------------------------------------------------------------------------------------------------------ the trial
 
-    async def _tried(self, live: LiveSettings, edit: Edit) -> Trial:
+    async def _tried(self, live: LiveSettings, edit: Edit, fields: Mapping[str, Any]) -> Trial:
         text = await asyncio.to_thread(_read, live)
+        must_be_there(edit, fields, text)
         current = await _before(live)
         changes, faults = await asyncio.to_thread(changes_of, edit, text.text.replace("\r\n", "\n"), current)
         return await self._of_changes(live, text, changes, faults)

@@ -24,6 +24,14 @@ FREEDOM: Final = {
     "allow": 3,
 }
 """How much a decision lets through, from nothing to everything."""
+DECISIONS: Final = {
+    "deny": marked("it's denied"),
+    "veto": marked("it's denied"),
+    "ask": marked("somebody is asked"),
+    "ask; may decide it, if an approver": marked("somebody is asked, and approvers may decide it themselves"),
+    "ask; may decide it": marked("somebody is asked, and they may decide it themselves"),
+    "allow": marked("it's done without asking"),
+}
 NORMAL: Final = "normal"
 
 
@@ -66,8 +74,8 @@ def _words(old: View, new: View, freer: Sequence[str]) -> str:
         lifted = marked("{tool} ({effect}) is allowed without a limit for everybody, instead of at most {limit}.")
         return say(lifted, **about, limit=old["limit"])
     who = listed([say(role) for role in freer])
-    now, before = new[freer[-1]], old[freer[-1]]
-    return say("{tool} ({effect}) is {now} for {who}, instead of {before}.", **about, now=now, who=who, before=before)
+    now, before = (say(DECISIONS[one[freer[-1]]]) for one in (new, old))
+    return say("{tool} ({effect}) for {who}: {now}. Until now: {before}.", **about, now=now, who=who, before=before)
 
 
 def _known(settings: Settings) -> Mapping[str, Tool]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bot.operator.partial_api import PartialApi, by_role
 from bot.operator.settings.live import LiveSettings
+from bot.operator.settings.meanwhile import mark_of
 from bot.operator.settings.rows import (
     AREAS,
     SettingRows,
@@ -106,6 +107,7 @@ class SettingsApi(PartialApi):
             "moves": number and name.partition("[")[0] in ORDERED,
             "removes": number and takes_more(name.partition("[")[0]) and value_at(said, name) is not None,
             "about": _about(name),
+            "mark": mark_of(name, said),
             "tables": _tables_of(name, rows, now.settings, said) if listed else [],
             "fields": [self._masked(_field(live, one, rows.get(one), said, now.settings)) for one in names],
             "file": str(now.text.path) if now.text else None,
@@ -206,6 +208,7 @@ def _tables_of(name: str, rows: Mapping[str, View], settings: Settings, said: Ma
         {
             "name": table,
             "called": some[0]["called"],
+            "mark": mark_of(table, said),
             "text": "\n".join(
                 f"{row['name'].removeprefix(f'{table}.')} = {row['value']}"
                 for row in some

@@ -30,8 +30,15 @@ from runtime.text.words import marked
 UNKNOWN_FLOW_RUN: Final = marked(
     "No workflow that was begun is called {name!r}. The end of its id is enough, four characters or more."
 )
+RESUMED_TOLD: Final = marked("This goes on where {name} ({id}) stopped.")
+STOPPED_FLOW: Final = "stopped"
 UTC_ZONE: Final = "UTC"
 NO_WAITS: Final[Mapping[str, WaitKind]] = {}
+
+
+def id_resumed(begun: str) -> str:
+    """Id of the one that goes on with it."""
+    return derived(begun, "resumed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,9 @@ class WorkflowOperations:
             raise _refusal(404, error) from error
 
     async def begun(self, name: str, state: str) -> list[View]:
-        rows = [self._view(one) for one in await self.store.workflows.begun() if name in ("", one.name)]
+        every = await self.store.workflows.begun()
+        ids = {one.id for one in every}
+        rows = [self._view(one, resumed=id_resumed(one.id) in ids) for one in every if name in ("", one.name)]
         return [row for row in rows if state in ("", row["state"])]
 
     async def shown(self, name: str) -> View:
@@ -65,7 +74,8 @@ class WorkflowOperations:
         one = await self._meant(name)
         frozen = frozen_in(await self.store.workflows.record(RunId(one.run))) if one.run else None
         waits = await self.store.workflows.waiting_calls(RunId(one.run)) if one.run and not one.ended_at else {}
-        return {**self._view(one, waits), INPUTS: dict(frozen.inputs) if frozen else {}}
+        resumed = bool(one.ended_at and await self.store.workflows.begun_called(id_resumed(one.id)))
+        return {**self._view(one, waits, resumed=resumed), INPUTS: dict(frozen.inputs) if frozen else {}}
 
     async def start(self, name: str, room: Address, inputs: Mapping[str, Any], actor: Actor) -> View:
         actor.must_be(Role.OPERATOR)
@@ -91,7 +101,7 @@ class WorkflowOperations:
         if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:
             raise Refusal(409, marked("All steps of this workflow are done."))
         # One is resumed once, however often somebody presses: twice would do the steps that are left twice.
-        resumed = derived(one.id, "resumed")
+        resumed = id_resumed(one.id)
         if await self.store.workflows.begun_called(resumed):
             raise Refusal(
                 409,
@@ -100,7 +110,8 @@ class WorkflowOperations:
                 ),
             )
         task = Task(TaskKind.WORKFLOW, one.name, options=dict(frozen.inputs), resumes=kept)
-        return await self._begin(task, frozen.flow.agent or one.agent, one.room, actor, resumed)
+        begun = await self._begin(task, frozen.flow.agent or one.agent, one.room, actor, resumed)
+        return {**begun, "told": RESUMED_TOLD.format(name=one.name, id=short_id(one.id))}
 
     async def cancel(self, name: str, actor: Actor) -> View:
         """End one that is at work or waits; what its steps did stays done."""
@@ -134,8 +145,10 @@ class WorkflowOperations:
             raise Refusal(404, UNKNOWN_FLOW_RUN.format(name=name))
         return one
 
-    def _view(self, one: Begun, waits: Mapping[str, WaitKind] = NO_WAITS) -> View:
+    def _view(self, one: Begun, waits: Mapping[str, WaitKind] = NO_WAITS, *, resumed: bool = False) -> View:
         steps = [_step_now(now, self.mask, waits) for now in one.now.steps] if one.now else []
+        if one.state == STOPPED_FLOW:  # the step that was cut didn't fail
+            steps = [{**step, "state": STOPPED_FLOW} if step["state"] == StepState.FAILED else step for step in steps]
         return {
             "id": one.id,
             "short": short_id(one.id),
@@ -149,9 +162,10 @@ class WorkflowOperations:
             "started_at": at(one.started_at),
             "ended_at": at(one.ended_at),
             "reason": self.mask(one.reason),
-            "done": sum(step["state"] in OVER for step in steps),
+            "done": sum(now.state in OVER for now in one.now.steps) if one.now else 0,
             "steps": steps,
             "sha256": one.now.flow.sha256 if one.now else "",
+            "resumed_as": id_resumed(one.id) if resumed else "",
         }
 
 

@@ -11,17 +11,16 @@ from bot.accounts.failover import Failover, Others
 from bot.accounts.status import State
 from bot.doors.a2a.watch import PushWatch
 from bot.node.comparing import compare
-from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.ahead import loading_ahead
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.http import HttpPhase, push_way, workspaces_of
 from bot.server.phases.operators_room import post_to_operators
 from bot.server.phases.store import StorePhase
-from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.events.sinks import event_sinks_of
 from bot.wiring.memory.embedder import embedding_of
-from bot.wiring.models.made import first_settings, marks_of
+from bot.wiring.models.made import marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.skills.watch import SkillWatch
 from bot.wiring.tools.peers import stopping_of
@@ -34,10 +33,8 @@ from runtime.cluster.topics import LANES, PUSHES, SKILLS
 from runtime.contract import QUESTIONS, Address
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
-from runtime.markup import parse
 from runtime.markup.moments import moment
 from runtime.models.choice.cooling import Rest
-from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.contracting import run_contracts
@@ -55,7 +52,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield from engine.toolkit.duties()
-    yield from loading_ahead(settings, engine)
+    yield from loading_ahead(settings, store, engine)
     yield _sealer(base).run
     yield retention_of(settings, store, base.membership.take, partial(workspaces_of, engine)).run
     http.forgetter.tell = partial(post_to_operators, base, at, engine)
@@ -222,27 +219,6 @@ async def _first(jumps: Jumps, engine: EnginePhase) -> None:
     """Looks before questions end: at the clock, and at children whose time is over."""
     await jumps.look()
     await engine.children.look()
-
-
-def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
-    """LiteLLM is loaded at the start, unless the first model is the demo or a package's."""
-    if settings.model.preload and not settings.model.is_demo:
-        first = first_settings(settings)
-        if is_asked_through_litellm(first.name):
-            beside = (partial(parse, "**ready**"), partial(_schemas, engine), partial(_windows, engine))
-            yield partial(preload, first.name, beside, lean=first.lean)
-
-
-def _schemas(engine: EnginePhase) -> None:
-    """Have the tools' schemas made, which they are when they are first read."""
-    for tool in engine.toolkit.toolbox.tools.values():
-        dict(tool.spec.schema)
-
-
-def _windows(engine: EnginePhase) -> None:
-    """Have the models' windows looked up in LiteLLM's list, which takes some 15 ms to read."""
-    for agent in engine.agents.values():
-        _ = agent.limits.window.tokens
 
 
 def _sealer(base: StorePhase) -> Sealer:

@@ -75,7 +75,7 @@ class HttpPhase:
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
     settings, token = base.settings, secrets.token_urlsafe(32)
     webhooks = _webhooks(base, at) if settings.hooks else None
-    watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
+    watchdog = Watchdog(check=base.store.check, place=settings.data_dir, overdue=partial(_overdue, at))
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     operators = replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter)
@@ -132,6 +132,11 @@ async def _store_trouble(base: StorePhase) -> str | None:
         return trouble
     await base.store.check()
     return None
+
+
+def _overdue(at: AccountsPhase) -> str | None:
+    """Words of an account that is neither at work nor tried again, or None."""
+    return next((words for account in at.accounts if (words := account.overdue())), None)
 
 
 def _node_trouble(base: StorePhase, watchdog: Watchdog) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from bot.settings.editing.fields import FieldKind, SettingField
-from runtime.text.words import say, several
+from runtime.text.words import marked, say, several
 
 SETTING_NAME: Final = re.compile(r"[a-z][a-z_0-9]*(\[[1-9][0-9]{0,3}\])?(\.[a-z][a-z_0-9]*(\[[1-9][0-9]{0,3}\])?)*")
 """Names of settings and tables, as faults and `config show` write them."""
@@ -21,6 +21,8 @@ WHOLE_MAX: Final = 2**63 - 1
 """The largest whole number that every reader of TOML takes."""
 SETTING_MAX_CHARS: Final = 100_000
 ITEMS_MAX: Final = 2_000
+WANTED_NUMBER: Final = marked("a number, such as 7 or 2.50")
+WANTED_WHOLE: Final = marked("a whole number, such as 7")
 SWITCHES: Final = {"true": True, "false": False, "yes": True, "no": False}
 
 
@@ -54,8 +56,21 @@ def _read(field: SettingField, text: str) -> object:
             return SWITCHES[word]
         case FieldKind.TEXTS if not text.lstrip().startswith("["):
             return [line.strip() for line in text.splitlines() if line.strip()]
+        case FieldKind.NUMBER | FieldKind.WHOLE:
+            return _number(field, text)
         case _:
             return toml_value(text)
+
+
+def _number(field: SettingField, text: str) -> object:
+    """Errors: BadValue in the words of a form: whoever fills one in need not know TOML."""
+    try:
+        value = toml_value(text)
+    except BadValue:
+        value = None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadValue(say(WANTED_WHOLE if field.kind is FieldKind.WHOLE else WANTED_NUMBER))
+    return value
 
 
 def toml_value(text: str) -> object:

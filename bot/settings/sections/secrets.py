@@ -45,7 +45,7 @@ class Secrets(Section):
     )
     shared_key: Proof = Field(
         default=None,
-        description="Key with which nodes seal the sign-ins that they share: random text of 32 characters or more. Default: "
+        description="Key with which nodes seal the sign-ins that they share: random text of at least 16 characters; `openssl rand -hex 32` makes it. Default: "
         "`guard.key` in `data_dir`, which then has to be the same on all nodes.",
     )
     shared_key_env: str = Field(

@@ -28,6 +28,7 @@ from runtime.guard.held import Held
 from runtime.guard.kept import Kept
 from runtime.guard.sealing import KEY_BYTES, Sealer
 from runtime.store.protocol import Cluster
+from runtime.text.words import say_many
 
 log = structlog.get_logger("guard")
 
@@ -129,7 +130,11 @@ class GuardBook:
 
     def words(self) -> str:
         """For the console."""
-        return f"{self.findings:,} finding{'' if self.findings == 1 else 's'} since this process started"
+        return say_many(
+            "{number} finding since this process started",
+            "{number} findings since this process started",
+            self.findings,
+        )
 
     async def run(self) -> None:
         """Record for ever."""

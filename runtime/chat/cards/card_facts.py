@@ -48,6 +48,8 @@ SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
+POINT: Final = "- "
+"""Begins a point of a question."""
 ANSWER_MAX_CHARS: Final = 3000
 """Of a person's answer, for the model and on the card."""
 
@@ -145,9 +147,21 @@ def call_in_words(approval: Approval) -> str:
     return asking_in_words(Asking.from_json(approval.card))
 
 
+def posed(question: str, marks: str = "") -> str:
+    """A question as its card has it: the first line within `marks`, points as a list, each further line on its own."""
+    first, *rest = [line.strip() for line in question.splitlines() if line.strip()] or [""]
+    told, before = f"{marks}{plainly(first)}{marks}", ""
+    for line in rest:
+        gap = "\n" if line.startswith(POINT) and before.startswith(POINT) else "\n\n"
+        told += gap + (f"{POINT}{plainly(line.removeprefix(POINT))}" if line.startswith(POINT) else plainly(line))
+        before = line
+    return told
+
+
 def asking_in_words(asking: Asking) -> str:
-    """The question, with the answers to choose from in brackets."""
-    return f"{asking.question} ({' / '.join(asking.options)})" if asking.options else asking.question
+    """The question in one line, with the answers to choose from in brackets."""
+    question = " ".join(asking.question.split())
+    return f"{question} ({' / '.join(asking.options)})" if asking.options else question
 
 
 def labels_of(approval: Approval) -> dict[Choice, str]:

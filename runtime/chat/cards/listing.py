@@ -156,7 +156,7 @@ def _asking(
     )
     head, below = f"**{say('Reminder: ') if again else ''}{asks}**", open_cards.below(lead, how, voted, home=home)
     if how is Home.TOLD:
-        return Content(" ".join(filter(None, [head, below])))
+        return Content(" ".join(filter(None, [head, below])), elsewhere=True)
     end = say(
         "expires {expires_at} (in {left})",
         expires_at=moment(lead.expires_at),
@@ -174,7 +174,7 @@ def _asking(
     both = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
     buttons = [Button(lead.id, choice, card_facts.LABELS[choice]) for choice in both]
     buttons += _about_one(lead, group) if both and PLAN not in known else ()
-    return Content("\n\n".join(filter(None, parts)), tuple(buttons), whole=_whole(group))
+    return Content("\n\n".join(filter(None, parts)), tuple(buttons), whole=_whole(group), elsewhere=not both)
 
 
 def _about_one(lead: Approval, group: Sequence[Approval]) -> Iterator[Button]:
@@ -230,7 +230,7 @@ def _decided(lead: Approval, group: Sequence[Approval], home: bool) -> Content:
     parts = [head, "" if is_told else settled_cards.circumstances_of(replace(lead, tool=calls), marked("asked"))]
     folded = []
     for number, one in enumerate(group, 1):
-        came, shown = settled_cards.came(one.outcome, home=home) if one.outcome else ("", "")
+        came, shown = settled_cards.came(json.loads(one.outcome), home=home) if one.outcome else ("", "")
         ruling = "" if is_one else f"{settled_cards.MARKS[one.state]} {settled_cards.ruling(one)}: "
         parts += [f"{number}. {ruling}`{one.tool}`{came}", "" if is_told else settled_cards.call_of(one)[0]]
         parts.append("" if is_one else card_facts.quoted(one.reason))

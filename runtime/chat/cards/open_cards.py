@@ -11,7 +11,7 @@ from typing import Final
 from runtime.chat.cards import offers
 from runtime.chat.cards.asked_back import told
 from runtime.chat.cards.calls import shown_call, whole_call
-from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, whom_for
+from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, posed, whom_for
 from runtime.chat.cards.remarks import remarks
 from runtime.chat.cards.settled_cards import call_of, circumstances_of
 from runtime.contract import (
@@ -105,7 +105,8 @@ def pending(
     how = home_of(approval) if home else Home.WHOLE
     whom = below(approval, how, voted, home=home)
     if how is Home.TOLD:
-        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
+        asks = f"**{asked(approval.kind, f'`{approval.tool}`')}**"
+        return Content(" ".join(filter(None, [asks, whom])), elsewhere=True)
     if approval.kind is ApprovalKind.ANSWER:
         return _to_person(approval, now, how, whom, again=again, mentions=mentions)
     above = [circumstances_of(approval, marked("asks"), _ends(approval, now)), reason_of(approval)]
@@ -124,7 +125,7 @@ def pending(
     )
     whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
     if how is Home.QUIET:
-        return replace(card, whole=whole, buttons=())
+        return replace(card, whole=whole, buttons=(), elsewhere=True)
     if not approval.terms.editable:
         card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
     more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
@@ -192,12 +193,12 @@ def _to_person(
     listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
     left = _ends(approval, now)
     lines = [
-        f"**{say('Reminder: ') if again else ''}{plainly(asking.question)}**",
+        posed(f"{say('Reminder: ') if again else ''}{asking.question}", "**"),
         " · ".join(filter(None, [whom_for(approval, asking), left])),
         "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
         retold(approval.caution),
         asked_too,
     ]
     if how is Home.QUIET:
-        return Content("\n\n".join(filter(None, lines)))
+        return Content("\n\n".join(filter(None, lines)), elsewhere=True)
     return Content("\n\n".join(filter(None, lines)), buttons, mentions=tuple(mentions))

@@ -19,6 +19,7 @@ from runtime.chat.cards.card_facts import (
     asked,
     facts_in,
     name_in,
+    posed,
     quoted,
     whom_for,
     work_of,
@@ -50,6 +51,7 @@ ENDED = {
 }
 REQUEST_VERB: Final = marked("asked")
 """Of whoever asked, once it is settled."""
+UNDONE: Final = marked("Undone")
 FURTHER: Final = {Choice.CONVERSATION: marked(" for this conversation"), Choice.ALWAYS: marked(" from now on")}
 """Words about a yes that holds for more than its call."""
 MARKS: Final = {
@@ -144,9 +146,15 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     mark = _mark(approval)
     further = say(FURTHER[approval.choice]) if approval.choice in FURTHER else ""
-    head = f"{mark} **{say(ENDED[approval.state])}{further}**{_by(approval)}: {about}{answer}"
-    how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
-    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    outcome: dict[str, Any] = json.loads(approval.outcome) if approval.outcome else {}
+    ruled = f"**{say(ENDED[approval.state])}{further}**{_by(approval)}"
+    head = f"{mark} {ruled}: {about}{answer}"
+    if mark is Mark.UNDONE:
+        undone = say(" by {decided_name}{when}", decided_name=plainly(outcome["undo_by"]), when="")
+        head = f"{mark} **{say(UNDONE)}**{undone}: {about} · {ruled}"
+        del outcome["undo"]
+    how, shown = came(outcome, home=home) if outcome else ("", "")
+    is_offered = outcome.get("undo") == "offered"
     buttons = (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
@@ -161,8 +169,10 @@ def _mark(approval: Approval) -> Mark:
     """Its end at a glance: an approved call that did not run after all is no yes to look back at."""
     if approval.choice is Choice.SKIP:
         return Mark.NO
-    is_run = not approval.outcome or json.loads(approval.outcome)["state"] != "not run"
-    return MARKS[approval.state] if is_run else Mark.WITHDRAWN
+    outcome = json.loads(approval.outcome) if approval.outcome else {}
+    if outcome.get("undo") == "done":
+        return Mark.UNDONE
+    return MARKS[approval.state] if outcome.get("state") != "not run" else Mark.WITHDRAWN
 
 
 def ruling(approval: Approval) -> str:
@@ -188,13 +198,14 @@ def refused(whose: str, reason: str = "") -> str:
     return json.dumps({"state": "not run", "denied_by": whose, **why}, ensure_ascii=False)
 
 
-def came(outcome: str, *, home: bool) -> tuple[str, str]:
+def came(told: Mapping[str, Any], *, home: bool) -> tuple[str, str]:
     """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
-    told = json.loads(outcome)
     lines, code = told.get("lines", ()) if home else (), say("exit {exit}", exit=told["exit"]) if "exit" in told else ""
     match told["state"]:
         case "done":
-            words = ", ".join(filter(None, [_took(told["seconds"]), code]))
+            took = told["seconds"]
+            done = say("done in {seconds} s", seconds=decimal(f"{took:g}")) if took else say("done at once")
+            words = ", ".join(filter(None, [done, code]))
         case "failed":
             words = say("failed: {why}", why=code or say("see below")) if home or code else say("failed")
         case "waits":
@@ -207,10 +218,6 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
     return f" · {words}{_undone(told) if 'undo' in told else ''}", shown and say("Result:\n\n{shown}", shown=shown)
-
-
-def _took(seconds: float) -> str:
-    return say("done in {seconds} s", seconds=decimal(f"{seconds:g}")) if seconds else say("done at once")
 
 
 def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
@@ -252,4 +259,4 @@ def _answered(approval: Approval) -> Content:
     why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
     mark = MARKS[approval.state]
     head = f"{mark} **{say(ENDED[approval.state])}**{_by(approval)}{told}"
-    return Content(f"{head}\n\n{plainly(asking.question)}\n\n{whom_for(approval, asking)}{why}", mark=mark)
+    return Content(f"{head}\n\n{posed(asking.question)}\n\n{whom_for(approval, asking)}{why}", mark=mark)

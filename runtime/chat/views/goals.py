@@ -87,7 +87,7 @@ def goal_here(at: SetGoal | None, now: datetime, mark: str) -> str:
         return f"{say(NONE_HERE)} {how}"
     since = say("{time} ago, set by {asked_by}", time=roughly(now - at.started_at), asked_by=plain(at.asked_by))
     turns = f", {turns_told(at.now)}" if at.now else ""
-    parts = [f"**{plain(at.name)}** (`{short_id(at.id)}`): {at.state}{turns}, {since}"]
+    parts = [f"**{plain(at.name)}** (`{short_id(at.id)}`): {say(at.state)}{turns}, {since}"]
     if at.now and at.now.contract.criteria:
         parts.append("\n".join([say("Done when:"), "", *(f"- {plain(one)}" for one in at.now.contract.criteria)]))
     if at.now and (lines := list(goal_lines(at.now))):

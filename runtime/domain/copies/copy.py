@@ -14,6 +14,8 @@ from typing import Any, Final
 FORMAT: Final = "conversation"
 IMPORTED: Final = "import:"
 """Begins the keys and origins of what was imported, and the names of those who wrote it elsewhere."""
+IMPORT_BEGINNING: Final = "begin"
+"""Ends the key of the words that tell of an import, before the first thing in it."""
 FORMAT_VERSION: Final = 1
 COPY_MAX_BYTES: Final = 16 << 20
 COPY_ENTRIES_MAX: Final = 5_000

@@ -13,6 +13,7 @@ from runtime.domain.goals.contract import Contract, GoalKind, with_criteria
 from runtime.domain.quality.gate import given, made
 from runtime.domain.quality.verdicts import SCORE_MAX, Reading, Verdict
 from runtime.domain.workflows.progress import Result
+from runtime.text.words import marked
 
 BEGIN_GOAL: Final = "goal_begin"
 BEGIN_GOAL_ID: Final = "goal-begin"
@@ -103,6 +104,15 @@ class GoalStanding:
     def unread(self) -> int:
         """Verdicts that nobody can read."""
         return sum(bool(turn.verdict and turn.verdict.reading is Reading.UNREADABLE) for turn in self.turns)
+
+
+NOT_MET: Final = marked("not met")
+"""The state of a goal whose run came to its end, and that no judge accepted."""
+
+
+def word_met(state: str, at: GoalStanding | None) -> str:
+    """`state`, a word for how its run stands; another for one that is done and was not met."""
+    return NOT_MET if state == "done" and at and at.end not in (None, End.MET) else state
 
 
 def rank(turn: GoalTurn, criteria: int) -> float:

@@ -89,11 +89,11 @@ def criteria_words(contract: Contract) -> str:
 
 
 def agreement(contract: Contract) -> str:
-    """The question to whoever set the goal: its contract in a few sentences."""
+    """The question to whoever set the goal, with its contract point by point."""
     shown = [clip(one, CARD_CRITERION_CHARS) for one in contract.criteria[:CARD_CRITERIA]]
     more = len(contract.criteria) - len(shown)
     listed = "; ".join(f"{number}) {one}" for number, one in enumerate(shown, 1))
-    parts = [
+    asks, *points = [
         f"Begin this goal: {clip(' '.join(contract.outcome.split()), CARD_OUTCOME_CHARS)}?",
         f"It's done when: {listed}{f'; and {more} more' if more else ''}.",
         f"Kept to: {clip('; '.join(contract.constraints), CARD_CRITERION_CHARS * 2)}." if contract.constraints else "",
@@ -101,7 +101,7 @@ def agreement(contract: Contract) -> str:
         f"It takes {contract.bounds}.",
         f"Judged by {clip(contract.judge, CARD_MODEL_CHARS) or ANY_MODEL}.",
     ]
-    return " ".join(filter(None, parts))
+    return "\n- ".join([asks, *filter(None, points)])
 
 
 ENDINGS_TOLD: Final[Mapping[End, str]] = {

@@ -47,7 +47,7 @@ class Pricing:
         try:
             usage = usage if isinstance(usage, litellm.Usage) else as_told(litellm, usage)
             cost = float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000
-            return bounded(cost, MICROS_TOLD_MAX)
+            return bounded(round(cost), MICROS_TOLD_MAX)  # a cost that is no number is none
         except Exception:
             log.exception("the cost of a call is not known", model=self._model)  # no reason to lose its answer
             return None

@@ -10,6 +10,7 @@ from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 
 from runtime.chat.views.goals import SetGoal
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, TaskKind
+from runtime.domain.goals.progress import word_met
 from runtime.domain.goals.record import goal_in
 from runtime.domain.goals.setting import kind_of
 from runtime.domain.runs import RunState
@@ -102,15 +103,15 @@ def _goal(
     if work.task.kind is not TaskKind.GOAL:
         return None
     calls = (yield from calls_of(RunId(run))) if run else []
-    at = OccurrenceState(stage)
+    at, standing = OccurrenceState(stage), goal_in(calls, now)
     return SetGoal(
         id=occurrence,
         name=work.name,
         started_at=moment(created),
         asked_by=name or "",
-        state=word_of(at, RunState(state) if state else None),
+        state=word_met(word_of(at, RunState(state) if state else None), standing),
         open=at is OccurrenceState.STARTED,
-        now=goal_in(calls, now),
+        now=standing,
         run=run or "",
         kind=kind_of(work.task.options),
         agent=work.agent,

@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from runtime.contract import NOTHING_RAN, Address, Author, Entry, FileRef, Identity, Room, View, WorkBehind
 from runtime.domain.approvals import LISTED_WITH
+from runtime.domain.copies.copy import IMPORT_BEGINNING, IMPORTED
 from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
@@ -326,9 +327,13 @@ def own_rooms(channel: str, account: str, owner: Identity) -> Op[frozenset[Addre
     return frozenset(Address.parse(address) for (address,) in rows)
 
 
-def titles(addresses: Collection[Address]) -> Op[dict[Address, str]]:
+def titles(addresses: Collection[Address], owner: Identity | None = None) -> Op[dict[Address, str]]:
+    marks = (yield from marks_of(owner)) if owner else {}
     found = {}
     for address in addresses:
+        if given := marks.get(str(address), UNMARKED).title:
+            found[address] = given
+            continue
         words = _newest_words((yield FIRST_WORDS, {"room": str(address)}))
         if words.strip():  # else a file came alone
             found[address] = title(words)
@@ -345,9 +350,9 @@ def _newest_words(rows: Iterable[Sequence[Any]]) -> str:
     return words
 
 
-def conversations(channel: str, account: str, limit: int) -> Op[dict[Address, str]]:
+def conversations(channel: str, account: str, limit: int, owner: Identity | None = None) -> Op[dict[Address, str]]:
     rows = yield SPOKEN_IN, {"like": _like(channel, account), "n": limit}
-    return (yield from titles([Address.parse(address) for address, _, _ in rows]))
+    return (yield from titles([Address.parse(address) for address, _, _ in rows], owner))
 
 
 def _like(channel: str, account: str) -> str:
@@ -463,6 +468,7 @@ def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
         *(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id),
         run=run or "",
         replaces=replaces,
+        is_notice=client_id.startswith(IMPORTED) and client_id.endswith(f":{IMPORT_BEGINNING}"),
     )
     return replace(made, version=change.version, reactions=change.reactions) if change else made
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, literal, or_, select
 
-from runtime.contract import Address, NodeId, RunId
+from runtime.contract import Address, Identity, NodeId, RunId
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunEvent
 from runtime.store.approvals.rulings import approval_of
@@ -224,11 +224,13 @@ class TraceStore(Base):
 
         return await self._driver.read(lambda: find(words, things, limit))
 
-    async def titles(self, rooms: Collection[Address]) -> dict[Address, str]:
-        return await self._driver.read(lambda: titles(rooms))
+    async def titles(self, rooms: Collection[Address], owner: Identity | None = None) -> dict[Address, str]:
+        return await self._driver.read(lambda: titles(rooms, owner))
 
-    async def conversations(self, channel: str, account: str, *, limit: int = MOST_ROOMS) -> dict[Address, str]:
-        return await self._driver.read(lambda: conversations(channel, account, limit))
+    async def conversations(
+        self, channel: str, account: str, *, limit: int = MOST_ROOMS, owner: Identity | None = None
+    ) -> dict[Address, str]:
+        return await self._driver.read(lambda: conversations(channel, account, limit, owner))
 
     async def recent(self, address: Address | None = None, *, limit: int = 10) -> list[Candidate]:
         from runtime.store.operations.finding import recent

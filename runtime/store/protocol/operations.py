@@ -11,6 +11,7 @@ from runtime.contract import (
     Address,
     Content,
     DeliveryId,
+    Identity,
     Kind,
     RunId,
     SessionKey,
@@ -188,10 +189,14 @@ class Operations(Protocol):
 class Traces(Protocol):
     """Traces of messages. Only reads."""
 
-    async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
-        """The first words that were said in each of `rooms`, on one line; without those in which none are kept."""
+    async def titles(self, rooms: Collection[Address], owner: Identity | None = None) -> Mapping[Address, str]:
+        """The first words that were said in each of `rooms`, on one line; without those in which none are kept. Rooms to which
+        `owner` gave a name have that.
+        """
 
-    async def conversations(self, channel: str, account: str, *, limit: int = 200) -> Mapping[Address, str]:
+    async def conversations(
+        self, channel: str, account: str, *, limit: int = 200, owner: Identity | None = None
+    ) -> Mapping[Address, str]:
         """The rooms of an account in which people spoke last, with their titles."""
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:

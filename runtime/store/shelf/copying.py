@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Integer, and_, bindparam, literal_column, select
 
 from runtime.contract import Address, Content, DeliveryId, Identity, NewId, RunId
-from runtime.domain.copies.copy import IMPORTED
+from runtime.domain.copies.copy import IMPORT_BEGINNING, IMPORTED
 from runtime.store.common import ADD_DELIVERY, add, fact, session_key
 from runtime.store.delivery.enqueue import ADD_PART, part_row
 from runtime.store.intake.inbox import ADD_SIGNAL
@@ -20,7 +20,6 @@ from runtime.store.runs.turns import add_turn
 from runtime.store.schema import approvals, deliveries, parts, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros, moment
 
-BEGINNING: Final = "begin"
 IMPORTS_MAX: Final = 100
 """Times that one file is taken, each after the conversation that it became was deleted: keys of what was deleted stay a while."""
 EDITS_FOR_EACH: Final = 4
@@ -271,10 +270,10 @@ def import_rows(given: ImportedConversation, agent: str, now: datetime, new_id: 
     """Write all of it in one transaction; the room that it has from before, and nothing written, where it was taken already."""
     for attempt in range(1, IMPORTS_MAX + 1):
         key = f"{IMPORTED}{given.digest}" if attempt == 1 else f"{IMPORTED}{given.digest}~{attempt}"
-        begin = _message(given, f"{key}:{BEGINNING}", given.by, given.by_name, given.began_at, given.beginning)
+        begin = _message(given, f"{key}:{IMPORT_BEGINNING}", given.by, given.by_name, given.began_at, given.beginning)
         if (yield ADD_SIGNAL, begin | {"id": new_id(), "person_id": given.person}):
             break
-        rows = yield BEGUN_BEFORE, {"platform": given.address.account, "key": f"{key}:{BEGINNING}"}
+        rows = yield BEGUN_BEFORE, {"platform": given.address.account, "key": f"{key}:{IMPORT_BEGINNING}"}
         room, state = rows[0]
         if state != "forgotten" or attempt == IMPORTS_MAX:
             return Address.parse(room)

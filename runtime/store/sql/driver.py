@@ -13,7 +13,7 @@ last, and says so, takes the COMMIT along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -110,6 +110,9 @@ class Driver(Protocol):
     def look_at_clock(self) -> None:
         """Have the next write look at the engine's clock, where that is another machine's."""
 
+    def compile(self, statements: Iterable[Executable]) -> None:
+        """Have the text of these statements at hand. For any thread."""
+
     async def close(self) -> None: ...
 
 
@@ -123,14 +126,17 @@ class Compiled:
     """Whether anybody reads its rows."""
     is_lock: bool = False
     """Whether it reads rows for their locks alone."""
-    pick: Callable[[Mapping[str, object]], tuple[object, ...]] = lambda _: ()
-    """Values of the names, in their order. Errors: KeyError for one that is missing."""
+    pick: Callable[[Mapping[str, object]], Any] | None = None
+    """Takes the values of the names out of a mapping, of one name its value alone. Errors: KeyError for one that is missing."""
 
     def arguments(self, given: Mapping[str, object]) -> tuple[object, ...]:
+        if self.pick is None:
+            return ()
         try:
-            values = self.pick({**self.own, **given} if self.own else given)
+            picked = self.pick({**self.own, **given} if self.own else given)
         except KeyError:  # what isn't given is NULL
-            values = self.pick({**dict.fromkeys(self.names), **self.own, **given})
+            picked = self.pick({**dict.fromkeys(self.names), **self.own, **given})
+        values: tuple[object, ...] = picked if len(self.names) > 1 else (picked,)
         # Our own words, and ASCII without a NUL, are as any database takes them.
         words = "".join([value for value in values if type(value) is str])
         if words.isascii() and "\0" not in words:
@@ -168,14 +174,7 @@ class Compiler:
         is_read = not unread and (not changes or "RETURNING" in sql)
         is_lock, names = unread and not changes, compiled.positiontup or ()
         own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
-        return Compiled(sql, names, own, is_read, is_lock, picking(names))
-
-
-def picking(names: Sequence[str]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:
-    """A function that takes the values of `names` out of a mapping."""
-    if len(names) > 1:
-        return itemgetter(*names)
-    return lambda given: tuple(given[name] for name in names)
+        return Compiled(sql, names, own, is_read, is_lock, itemgetter(*names) if names else None)
 
 
 def is_word(column: ColumnElement[Any], *states: str) -> ColumnElement[bool]:

@@ -6,13 +6,14 @@ What other nodes commit is found by the slow polls of who waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any, Final, Protocol
 
 import asyncpg
+from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
 from runtime.cancellation import cancellations
@@ -359,6 +360,10 @@ class PostgresDriver:
         except StoreError as error:
             self._watch.failed(error)
             raise
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        for statement in statements:
+            self._compiler(statement)
 
     async def close(self) -> None:
         self._health.close()

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from contextvars import Context, copy_context
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter, sleep
 from typing import Any, Final
 
+from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.contract import Now, steady
@@ -436,6 +437,10 @@ class SqliteDriver:
         except StoreError as error:
             self._watch.failed(error)
             raise
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        for statement in statements:
+            self._compiler(statement)
 
     async def close(self) -> None:
         self._health.close()

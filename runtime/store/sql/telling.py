@@ -10,7 +10,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
 
@@ -26,6 +26,9 @@ NOTIFY_CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)
 """How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
+WHERE: Final = "SELECT current_database(), pg_postmaster_start_time()"
+"""A database and its server, for everybody to read."""
+SAME: Final = "let database_listen_url name the same database of the same server as database_url"
 NO_POOLER: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
 PROMOTE: Final = "promote one of the servers of database_listen_url (pg_ctl promote), or name the primary there"
 REACHABLE: Final = "let database_listen_url lead to a PostgreSQL server that runs and takes its user and password"
@@ -42,6 +45,10 @@ TELL: Final = Compiled(
 
 class Deaf(Exception):
     """Our own notices do not arrive."""
+
+
+class Elsewhere(Deaf):
+    """They could not: what is told in one database is never heard in another."""
 
 
 @asynccontextmanager
@@ -67,7 +74,7 @@ async def tell(connection: Unprepared, texts: Sequence[str]) -> None:
 
 
 async def echo(listening: Any, url: str) -> None:
-    """Prove that what is told at `url` is heard on `listening`. Errors: Deaf; `FAILURES`."""
+    """Prove that what is told at `url` is heard on `listening`. Errors: Deaf, or its Elsewhere; `FAILURES`."""
     (word,) = sealed(secrets.token_hex(8))
     heard = asyncio.Event()
 
@@ -76,15 +83,26 @@ async def echo(listening: Any, url: str) -> None:
             heard.set()
 
     await listening.add_listener(NOTIFY_CHANNEL, note)
-    async with connected(url) as telling:
-        await tell(telling, [word])
     try:
-        async with asyncio.timeout(ECHO.total_seconds()):
-            await heard.wait()
-    except TimeoutError:
-        raise Deaf(f"a NOTIFY to itself did not arrive within {ECHO.total_seconds():g} s") from None
+        async with connected(url) as telling:
+            await tell(telling, [word])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ECHO.total_seconds()):
+                    await heard.wait()
+            if not heard.is_set():
+                raise await _reason(listening, telling)
     finally:
         await listening.remove_listener(NOTIFY_CHANNEL, note)
+
+
+async def _reason(listening: Any, telling: Any) -> Deaf:
+    """The error for a notice that did not arrive. Errors: `FAILURES`."""
+    heard_in, told_in = await listening.fetchrow(WHERE), await telling.fetchrow(WHERE)
+    if heard_in == told_in:
+        return Deaf(f"a NOTIFY to itself did not arrive within {ECHO.total_seconds():g} s")
+    if heard_in[0] != told_in[0]:
+        return Elsewhere(f'database_listen_url leads to the database "{heard_in[0]}", database_url to "{told_in[0]}"')
+    return Elsewhere("database_listen_url leads to another server than database_url")
 
 
 async def trouble(url: str, listen_url: str) -> tuple[str, str] | None:
@@ -110,6 +128,8 @@ def reason_of(error: Exception) -> str:
 def fix_of(error: Exception) -> str:
     """Advice to an operator about it."""
     match error:
+        case Elsewhere():
+            return SAME
         case Deaf():
             return NO_POOLER
         case asyncpg.TargetServerAttributeNotMatched():

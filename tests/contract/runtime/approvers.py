@@ -23,7 +23,7 @@ CALL: Final = "```\nuname -a\n```"
 ASKS: Final = "[Approve]\n[Deny]\n[Edit…]\n[Why?]"
 OWNERS: Final = f"{ASKS}\n[This conversation]\n[Always…]"
 FORM: Final = form_of(fake_tool("shell", Effect.DANGER).spec, "")
-EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12\u00a0h)"
 
 
 def shell() -> FakeTool:

@@ -71,7 +71,7 @@ async def test_an_approval_needs_no_reason(stage: Stage) -> None:
 async def test_a_rule_says_how_long_its_question_waits(stage: Stage) -> None:
     process = await asked_for(stage, expires=timedelta(minutes=30))
     [card] = await cards(stage, GENERAL)
-    assert "expires [2026-03-01 12:30 UTC](time:2026-03-01T12:30:00Z) (in 30 min)" in card
+    assert "expires [2026-03-01 12:30 UTC](time:2026-03-01T12:30:00Z) (in 30\u00a0min)" in card
     stage.clock.advance(timedelta(minutes=30))
     assert (await answered(process))[1] == "This question expired just now."
 

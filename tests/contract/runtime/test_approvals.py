@@ -122,7 +122,7 @@ async def test_the_card_shows_the_call_and_its_buttons(stage: Stage) -> None:
     [card] = await stage.screen()
     assert card == (
         "**May I run `shell`?**\n\nAda asks · shell · danger · expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) "
-        "(in 12 h)\n\n“run uname”\n\n```\nuname -a\n```\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]"
+        "(in 12\u00a0h)\n\n“run uname”\n\n```\nuname -a\n```\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]"
     )
 
 

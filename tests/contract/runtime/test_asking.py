@@ -37,7 +37,7 @@ from tests.contract.runtime.strict import Planned
 from tools.asking import ASK_PERSON
 
 GENERAL: Final = "general"
-EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12\u00a0h)"
 
 
 def ask(question: str = "Which colour?", *options: str, to: str = "") -> Call:

@@ -35,7 +35,7 @@ from tests.contract.runtime.stage import (
 from tests.contract.runtime.strict import Planned
 
 AT: Final = "[2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z)"
-EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12\u00a0h)"
 
 
 def writes(number: int, *others: Call) -> tuple[Call, ...]:

@@ -273,7 +273,7 @@ async def test_a_plan_is_one_question_with_the_models_words_and_all_its_calls(an
     await tell(process, "do it all")
     assert called(process) == ["look"]
     [card] = [card for card in await any_stage.screen() if "[Approve]" in card]
-    expires = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+    expires = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12\u00a0h)"
     assert card == (
         f"**May I go on like this?**\n\nAda asks · 2 calls · danger · {expires}\n\n“do it all”\n\n"
         "> First I \\*write\\*, then\n> I look at the kernel.\n\n"

@@ -32,7 +32,7 @@ async def test_a_child_that_has_spent_its_budget_fails_and_its_parent_is_told_so
     assert results(model) == ["error: main failed. I stopped here: the budget of $0.50 for this work is spent ($0.60)."]
     assert await children(any_stage) == [("main", ChildState.FAILED)]
     assert await any_stage.answers() == ["Too dear."]
-    assert await tree(any_stage) == "- ❌ **main**: Look. (failed, 0 s, $0.60 of $0.50)"
+    assert await tree(any_stage) == "- ❌ **main**: Look. (failed, < 1 s, $0.60 of $0.50)"
 
 
 async def test_the_budget_of_an_order_bounds_all_below_it_and_the_tree_tells_the_sum(any_stage: Stage) -> None:
@@ -52,7 +52,7 @@ async def test_the_budget_of_an_order_bounds_all_below_it_and_the_tree_tells_the
         "error: main failed. I stopped here: the budget of $1.00 for this work is spent"
     )
     assert await tree(any_stage) == (
-        "- ❌ **main**: Look. (failed, 0 s, $1.00 of $1.00)\n  - ✅ **main**: Look deeper. (0 s, $0.80 of $0.40)"
+        "- ❌ **main**: Look. (failed, < 1 s, $1.00 of $1.00)\n  - ✅ **main**: Look deeper. (< 1 s, $0.80 of $0.40)"
     )
 
 

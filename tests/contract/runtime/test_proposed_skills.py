@@ -297,7 +297,7 @@ async def test_a_new_skill_that_is_taken_back_is_gone_and_nobody_accepted_it(any
         assert "[Undo]" in "\n".join(await stage.screen())
         assert [await undo(process, question) for _ in range(2)] == ["", "Ada has already pressed Undo."]
         card = "\n".join(await stage.screen())
-    assert " · undone by Ada\n\n" in card
+    assert "**Undone** by Ada: " in card
     assert "[Undo]" not in card
     assert list((folder / "skills").iterdir()) == []
     assert await stage.store.skills.skill_locks() == {}

@@ -33,7 +33,7 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
     for room in (GENERAL, "otto"):
         assert about(await any_stage.screen(room)) == ["**May I run `shell`?**", "**Reminder: May I run `shell`?**"]
     [reminder] = [card for card in await any_stage.screen("otto") if "Reminder" in card]
-    assert "(in 5 h)" in reminder
+    assert "(in 5\u00a0h)" in reminder
     assert reminder.endswith(f"{CALL}\n{ASKS}")
     assert await waited(process, 4 * HOUR) == []
     await process.click((await only(any_stage)).id, who=OTTO, room="otto")
@@ -84,7 +84,7 @@ async def test_what_nobody_answers_goes_further(any_stage: Stage) -> None:
     assert "I've asked Ada, Otto and another room." in first
     for card in await cards(any_stage, "ada", "ops", "otto"):
         assert card.startswith("**May I run `shell`?**\n\nUma asks in #general · shell · danger · expires [")
-        assert "(in 3 h)" in card
+        assert "(in 3\u00a0h)" in card
     assert await waited(process, HOUR) == []
     assert (await process.click((await only(any_stage)).id, room="ops")).outcome is Outcome.DECIDED
     await process.answer_all()

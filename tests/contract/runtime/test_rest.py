@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Executable
 
 from runtime.cluster import poller
 from runtime.cluster.topics import DUE
@@ -156,6 +157,9 @@ class Noted:
 
     def look_at_clock(self) -> None:
         self.driver.look_at_clock()
+
+    def compile(self, statements: Iterable[Executable]) -> None:
+        self.driver.compile(statements)
 
     async def close(self) -> None:
         await self.driver.close()

@@ -59,6 +59,7 @@ NOTES: Final = Call("c-write", "write_file", '{"path": "notes.txt", "content": "
 APPROVED: Final = (
     "✅ **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `write_file` · done at once"
 )
+UNDONE: Final = "↩ **Undone** by Ada: `write_file` · **Approved** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z) · done at once"
 
 
 @dataclass
@@ -143,7 +144,7 @@ async def test_undo_brings_the_old_file_back(any_stage: Stage) -> None:
     assert await undo(process, question) == ""
     assert (notes.read_bytes(), notes.stat().st_mode & 0o777) == (b"old \xff", 0o755)
     told = await card(any_stage)
-    assert told.startswith(APPROVED + " · undone by Ada\n\n")
+    assert told.startswith(UNDONE + "\n\n")
     assert "[Undo]" not in told
 
 
@@ -280,7 +281,7 @@ async def test_many_presses_at_once_undo_once(any_stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("point", "times", "ended"),
     [
-        ("approval-decided", 1, "undone by Ada"),  # the press counted: another process does it
+        ("approval-decided", 1, "**Undone** by Ada"),  # the press counted: another process does it
         ("undo-begun", 0, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
         ("undo-done", 1, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
     ],
@@ -303,7 +304,7 @@ async def test_a_kill_undoes_at_most_once_and_leaves_no_doubt_untold(
     await after.answer_all()
     assert len(switch.undone) == times
     told = await card(any_stage)
-    assert f" · {ended}\n\n" in told
+    assert f" {ended}" in told
     assert "[Undo]" not in told
 
 
@@ -420,8 +421,8 @@ async def test_every_copy_offers_undo_and_tells_of_it(stage: Stage) -> None:
     question = await approved(process)
     assert (await stage.screen("otto"))[1].endswith("[Undo]")
     assert await undo(process, question, who=OTTO, room="otto") == ""
-    assert " · undone by Otto\n\n" in (await stage.screen("otto"))[1]
-    assert " · undone by Otto\n\n" in await card(stage)
+    assert "**Undone** by Otto: " in (await stage.screen("otto"))[1]
+    assert "**Undone** by Otto: " in await card(stage)
 
 
 def test_offers_last_ten_minutes() -> None:

@@ -51,7 +51,9 @@ async def test_a_copy_is_taken_once_and_nothing_of_it_runs_or_waits(stage: Stage
     assert [row.text for row in rows.messages] == ["A talk\n\nImported.", "hello", "well?"]
     assert rows.messages[2].replaces == rows.messages[1].id
     assert [(row.ordinal, row.content.text) for row in rows.answers] == [(2, "hi")]
-    assert not (await stage.store.history.view(COPIES)).busy
+    view = await stage.store.history.view(COPIES)
+    assert not view.busy
+    assert [one.is_notice for one in view.entries] == [True, *(False for _ in view.entries[1:])]
     assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     assert [room.address for room in await stage.store.history.rooms("web", "main", ADA)] == [COPIES]
     assert await stage.store.history.rooms("web", "main", UMA) == []

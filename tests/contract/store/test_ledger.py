@@ -15,6 +15,7 @@ from runtime.contract import (
     RanTool,
     Reasoning,
     Receipt,
+    RoomMark,
     Wire,
     WorkBehind,
 )
@@ -63,6 +64,11 @@ async def test_operators_read_the_titles_of_conversations(stage: Stage) -> None:
     assert await stage.store.traces.titles([address("b"), address("c"), address("d")]) == both
     assert await stage.store.traces.conversations("web", "main") == both
     assert await stage.store.traces.conversations("web", "main", limit=1) == {address("c"): "hello c"}
+    await stage.store.shelf.mark_room(ADA, address("b"), RoomMark("Greetings"))
+    assert await stage.store.traces.titles([address("b")]) == {address("b"): "hello b"}
+    mine = {**both, address("b"): "Greetings"}
+    assert await stage.store.traces.titles([address("b"), address("c")], ADA) == mine
+    assert await stage.store.traces.conversations("web", "main", owner=ADA) == mine
 
 
 async def test_a_long_title_is_cut(stage: Stage) -> None:

@@ -84,6 +84,6 @@ async def test_an_approved_write_is_taken_back_by_a_button(kind: str, tmp_path: 
 
 async def undone(rig: Rig, place: Place) -> None:
     async def look() -> bool | None:
-        return "undone by" in (await rig.visible(place))[0].text or None
+        return "Undone" in (await rig.visible(place))[0].text or None
 
     await until(look, f"who took it back in {place}")

@@ -293,10 +293,12 @@ class FakeStore:
     async def tree_around(self, run: RunId) -> None:
         return None
 
-    async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
+    async def titles(self, rooms: Collection[Address], owner: Identity | None = None) -> Mapping[Address, str]:
         return {room: self.title for room in rooms if self.title}
 
-    async def conversations(self, channel: str, account: str, *, limit: int = 200) -> Mapping[Address, str]:
+    async def conversations(
+        self, channel: str, account: str, *, limit: int = 200, owner: Identity | None = None
+    ) -> Mapping[Address, str]:
         return {ROOM: self.title} if self.title else {}
 
     async def find(self, words: str, *, things: Collection[Thing] = tuple(Thing), limit: int = 10) -> list[Candidate]:

@@ -209,7 +209,7 @@ def test_what_is_left_is_told_in_whole_sentences() -> None:
     ("command", "text"),
     [
         (Commanded("mode", "trusted  2h"), "/mode trusted 2h"),
-        (Commanded("away", "until\nMonday"), "/away until Monday"),
+        (Commanded("goal", "say  7\n\nturns: 2"), "/goal say 7\nturns: 2"),
         (Commanded("mode"), "/mode"),
         (Commanded("pair", "ABCD-EFGH"), "/pair"),
         (Commanded("start", "a-secret"), "/help"),

@@ -133,6 +133,8 @@ def test_a_goal_can_break_out_of_nothing() -> None:
     assert not told.endswith("\\…")
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(0.4, "< 1 s"), (119, "119 s"), (150, "2 min"), (7_500, "2 h")])
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.4, "< 1 s"), (119, "119 s"), (150, "2\u00a0min"), (7_500, "2\u00a0h")]
+)
 def test_a_long_time_is_told_in_larger_units(seconds: float, told: str) -> None:
     assert told_time(timedelta(seconds=seconds)) == told

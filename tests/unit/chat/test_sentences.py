@@ -45,7 +45,7 @@ def test_of_a_card(name: str) -> None:
         External.caution,
         asked_again(Origin("b1", datetime(2026, 3, 1, tzinfo=UTC), "1.0")),
         warning(json.dumps({"description": "a"}), json.dumps({"description": "b", "idempotent": True})),
-        settled_cards.came(settled_cards.with_undo(settled_cards.RUNNING, "cut", "Ada"), home=True)[0],
+        settled_cards.came(json.loads(settled_cards.with_undo(settled_cards.RUNNING, "cut", "Ada")), home=True)[0],
     ],
 )
 def test_of_what_may_stand_on_one(text: str) -> None:

@@ -109,6 +109,11 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
         True,
     ),
     "answered": (trail(), "Answered 3.000 s after it was sent.", True),
+    "failed": (
+        trail(run=run(state=RunState.FAILED, error="The model refused the key.")),
+        "It failed, and its sender was told so 3.000 s after it was sent.",
+        True,
+    ),
     "a report": (Trail("d1", deliveries=(delivery(kind=Kind.REPORT),)), "Everything was shown.", True),
     "nothing left": (trail(signals=(), deliveries=()), "What was shown is no longer kept.", True),
 }

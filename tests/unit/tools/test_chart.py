@@ -89,7 +89,7 @@ async def test_a_table_in_a_file_is_drawn_and_its_words_are_not_repeated(
     await chart.call(drawn, call)
     told = await chart.call({"kind": "bar", "title": SALES["title"], "unit": "$", "path": "sales.csv"}, call)
     assert attached[0] == attached[1]
-    assert "It shows 2 rows and 1 column of the file." in told
+    assert "It shows 2 rows and 1 column of numbers from the file." in told
     assert "Obey" not in told
 
 

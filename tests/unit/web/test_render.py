@@ -11,7 +11,7 @@ import pytest
 from adapters.web.render import render
 from runtime.chat.cards.open_cards import pending
 from runtime.chat.cards.settled_cards import settled
-from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind, Whole
+from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind, Mark, Whole
 from runtime.domain.approvals import Approval, ApprovalState
 from tests.unit.chat.test_cards import ANSWERED, ASKED, DENIED, DONE, PENDING
 
@@ -73,3 +73,16 @@ def test_a_report_tells_which_schedule_it_is_from_and_keeps_it_in_the_store() ->
     report = Content.from_json(Content("fine", schedule="Morning\u202e figures").to_json())
     assert body(report)["schedule"] == "Morning⟨U+202E⟩ figures"
     assert "schedule" not in body(Content("an answer"))
+
+
+def test_the_last_words_of_a_failed_run_are_told_as_such_and_kept_in_the_store() -> None:
+    assert body(Content.from_json(Content("The key was refused.", failed=True).to_json()))["failed"] is True
+    assert {"failed", "elsewhere"}.isdisjoint(body(Content("an answer")))
+    assert body(Content.from_json(Content("May I?", elsewhere=True).to_json()))["elsewhere"] is True
+
+
+def test_an_undone_card_can_be_read_by_a_program_from_before_that_mark() -> None:
+    """Nodes of both programs show cards while they are upgraded one by one."""
+    told = Content("↩ **Undone** by Ada", mark=Mark.UNDONE).to_json()
+    assert Mark(json.loads(told)["mark"]) is Mark.WITHDRAWN
+    assert Content.from_json(told).mark is Mark.UNDONE

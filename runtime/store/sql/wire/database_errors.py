@@ -41,9 +41,11 @@ WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
 }
 
 
+MORE_ROOM: Final = (
+    "raise max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes"
+)
 CROWDED: Final = (
-    "The database has no connection left for this process ({error}). Each holds up to " + str(POOL + 2) + ": raise "
-    "max_connections of the server, or max_client_conn and default_pool_size of PgBouncer, or run fewer processes."
+    f"The database has no connection left for this process ({{error}}). Each holds up to {POOL + 2}: {MORE_ROOM}."
 )
 
 
@@ -51,10 +53,18 @@ STANDBYS: Final = (
     "No server of database_url takes writes: those that answer are standbys. Promote one of them (pg_ctl promote), or start "
     "the primary."
 )
+UNCONFIRMED: Final = (
+    "A standby that the database waits for confirms nothing ({error}). Start it again, or take it out of "
+    "synchronous_standby_names there: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()"
+)
 BY_STATEMENT: Final = (
     "The pooler before the database hands out a connection for each statement ({error}). Set pool_mode = transaction there: "
     "in PgBouncer's settings, then RELOAD."
 )
+
+
+class Unconfirmed(TimeoutError):
+    """A COMMIT that the server gave up waiting for a standby with. It is made, and could be gone after a fail-over."""
 
 
 def is_crowded(error: BaseException) -> bool:
@@ -77,6 +87,8 @@ def explain(error: BaseException) -> StoreError:
         words = CROWDED
     elif is_by_statement(error):
         words = BY_STATEMENT
+    elif isinstance(error, Unconfirmed):
+        words = UNCONFIRMED
     elif isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         words = STANDBYS
     return StoreError(words.format(error=worded(error)), trouble=trouble)

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import asyncpg
+from asyncpg import connect_utils
 
 from runtime.store.sql.driver import Compiled, Rows
+from runtime.store.sql.wire.database_errors import Unconfirmed
 from runtime.store.sql.wire.wire_format import (
     COLUMNS,
     DESCRIBE,
@@ -23,6 +26,7 @@ from runtime.store.sql.wire.wire_format import (
     EXECUTE,
     LENGTH,
     NO_COLUMNS,
+    NOTICE,
     PARSED,
     READY,
     ROW,
@@ -42,6 +46,13 @@ Asked = tuple[Prepared, Sequence[Reader] | None]
 LAST: Final[Asked] = (Prepared(b""), None)
 HEAD_BYTES: Final = 5
 """Bytes of a message before its body: its letter and its length."""
+NO_RESULT: Final = "no result in time"
+WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
+"""The server's function that warns that a COMMIT was made without its standby; its words are in the server's language."""
+DROP_WITHIN: Final = timedelta(seconds=30)
+"""Longer than PgBouncer gives the server for it (`cancel_wait_timeout`, `server_connect_timeout`)."""
+_asking: Final[set[asyncio.Task[None]]] = set()
+"""Held for as long as they are at work: the loop itself holds no task."""
 
 
 class _Exchange(asyncio.Protocol):
@@ -49,6 +60,7 @@ class _Exchange(asyncio.Protocol):
 
     def __init__(self, statements: Sequence[Asked], parsed: Sequence[Prepared], owner: asyncio.Protocol) -> None:
         self.is_lost = False
+        self.is_unconfirmed = False
         self._owner = owner
         self.answered: asyncio.Future[list[Rows]] = asyncio.get_running_loop().create_future()
         self._left = iter(statements)
@@ -105,6 +117,8 @@ class _Exchange(asyncio.Protocol):
             kept.is_kept = bool(kept.name)
         elif kind == ERROR:
             self._error = asyncpg.PostgresError.new(fields_of(message))
+        elif kind == NOTICE:
+            self.is_unconfirmed |= fields_of(message).get("R") == WAITS_FOR_STANDBY
         elif kind == READY:
             self._settle(self._error)
 
@@ -138,9 +152,10 @@ class Pipelined(asyncpg.Connection):
 
     def drop_statement(self) -> None:
         """Tell the server to give up what it does; the script that waits for it fails, and the connection is gone."""
-        us: Any = self
         self._is_dropping = True
-        us._cancel_current_command(asyncio.get_running_loop().create_future())
+        dropping = asyncio.get_running_loop().create_task(_ask_to_drop(self))
+        _asking.add(dropping)
+        dropping.add_done_callback(_asking.discard)
 
     async def run_script(self, script: Script) -> list[Rows]:
         """Rows of each statement.
@@ -160,12 +175,12 @@ class Pipelined(asyncpg.Connection):
             if (
                 self._is_dropping
             ):  # a COMMIT that waits for a standby is made by that, and its confirmation is no true one
-                raise TimeoutError("no result in time")
+                raise Unconfirmed(NO_RESULT) if exchange.is_unconfirmed else TimeoutError(NO_RESULT)
         except asyncpg.QueryCanceledError as error:
             if not self._is_dropping:
                 raise
             self.terminate()
-            raise TimeoutError("no result in time") from error
+            raise TimeoutError(NO_RESULT) from error
         except BaseException as error:
             if not isinstance(error, asyncpg.PostgresError) or isinstance(error, asyncpg.InvalidCachedStatementError):
                 self.terminate()
@@ -193,6 +208,24 @@ class Pipelined(asyncpg.Connection):
             statements.append((statement, statement.readers))
         messages.append(SYNC)
         return b"".join(messages), _Exchange(statements, parsed, owner)
+
+
+async def _ask_to_drop(connection: Pipelined) -> None:
+    """Ask on a connection of its own, and leave it to the other side to close that: it does once it has passed the word on.
+
+    asyncpg closes it together with `connection`, which ends as soon as the server has obeyed. PgBouncer before 1.19.1 ends
+    with "bad client state" where that comes first (its issue 801).
+    """
+    us: Any = connection
+    try:
+        async with asyncio.timeout(DROP_WITHIN.total_seconds()):
+            key = {"backend_pid": us._protocol.backend_pid, "backend_secret": us._protocol.backend_secret}
+            asking: Any = connect_utils  # its own way too
+            await asking._cancel(loop=us._loop, addr=us._addr, params=us._params, **key)
+    except ConnectionResetError:
+        pass  # some close it so, after they have passed the word on
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):  # TimeoutError is an OSError
+        connection.terminate()  # nobody told the server: what it answers now is no answer to wait for
 
 
 class Unprepared(Pipelined):

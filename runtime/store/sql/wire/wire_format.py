@@ -14,7 +14,7 @@ from typing import Any, Final
 Reader = Callable[[bytes], Any] | None
 """Of a text None: that case is so frequent that it is written out where rows are read."""
 
-ROW, DONE, READY, ERROR, PARSED, COLUMNS, NO_COLUMNS = b"DCZE1Tn"
+ROW, DONE, READY, ERROR, NOTICE, PARSED, COLUMNS, NO_COLUMNS = b"DCZEN1Tn"
 SYNC: Final = b"S\0\0\0\x04"
 EXECUTE: Final = b"E\0\0\0\x09\0\0\0\0\0"
 DESCRIBE: Final = b"D\0\0\0\x06P\0"

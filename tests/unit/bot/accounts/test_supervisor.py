@@ -316,6 +316,32 @@ async def test_a_store_that_is_away_delays_a_listener_and_ends_nothing() -> None
         await until(lambda: adapter.attended)
 
 
+@pytest.mark.parametrize("how", [StoreError("no answer in time"), None], ids=["it failed", "it ended"])
+async def test_a_second_life_as_a_node_inherits_no_trouble_of_the_first(how: Exception | None) -> None:
+    """The lease is lost while the account waits to be tried again, and from then on all is well."""
+    adapter = Broken(how)
+    account = presence(adapter, pause=timedelta(seconds=60))
+    async with at_work(account):
+        await until(lambda: account.standing().connection is Connection.RECONNECTING)
+    async with at_work(account):
+        await until(lambda: adapter.listened == 2)
+        assert account.standing() == CONNECTED
+
+
+async def test_a_trouble_is_overdue_once_its_next_try_should_have_come_a_minute_ago() -> None:
+    now, adapter = [0.0], Broken(StoreError("no answer in time"))
+    account = AccountSupervisor(
+        adapter, take=Roles().take, on_learnt=unnoted, pause=timedelta(seconds=60), clock=lambda: now[0]
+    )
+    async with at_work(account):
+        await until(lambda: account.standing() != CONNECTED)
+        now[0] = 119.0
+        assert account.overdue() is None
+        now[0] = 121.0
+        assert account.overdue() == "fake:work: no answer in time"
+    assert account.overdue() is None
+
+
 async def test_a_second_life_as_a_node_listens_again() -> None:
     adapter = Exclusive("poller")
     account = presence(adapter)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import inspect
 import pickle
 import weakref
-from dataclasses import FrozenInstanceError, field
-from typing import Any
+from dataclasses import FrozenInstanceError, InitVar, field
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
 from bot.node.lean_classes import sharing
 
+T = TypeVar("T")
 ours: Any = sharing(dataclasses.dataclass)
 BOTH = pytest.mark.parametrize("record", [dataclasses.dataclass, ours], ids=["library", "ours"])
 
@@ -206,3 +208,113 @@ def test_the_class_that_one_with_slots_was_made_from_is_gone() -> None:
 
 def test_it_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Place("hall", 3))) == Place("hall", 3)
+
+
+@BOTH
+@pytest.mark.parametrize("slots", [False, True])
+def test_an_object_is_made_of_its_fields_from_the_first_on(record: Any, slots: bool) -> None:
+    @record(slots=slots)
+    class Base:
+        name: str
+        kind: ClassVar[str] = "base"
+        self: InitVar[int] = 1  # type: ignore[assignment]  # its default
+        seen: list[int] = field(default_factory=list)
+
+        def __post_init__(self, start: int) -> None:
+            self.seen.append(start)
+
+    @record(slots=slots, kw_only=True)
+    class Deep(Base):
+        depth: int
+        fixed: int = field(default=7, init=False)
+
+    class Plain(Deep): ...
+
+    @record(init=False)
+    class Own:
+        name: str = "own"
+
+    assert [str(inspect.signature(cls)).replace("'", "") for cls in (Base, Plain)] == [
+        "(name: str, self: InitVar[int] = 1, seen: list[int] = <factory>) -> None",
+        "(name: str, self: InitVar[int] = 1, seen: list[int] = <factory>, *, depth: int) -> None",
+    ]
+    assert [Deep("a", 2, depth=3), Deep("a", depth=4)] == [Deep("a", 2, depth=3), Deep("a", 1, depth=4)]
+    plain = Plain("b", seen=[5], depth=6)
+    assert (plain.name, plain.seen, plain.depth, plain.fixed) == ("b", [5, 1], 6, 7)
+    assert Own().name == "own"
+    assert [cls.__dataclass_params__.init for cls in (Base, Deep, Own)] == [True, True, False]
+    with pytest.raises(TypeError, match=r"Base\.__init__\(\) missing 1 required positional argument: 'name'"):
+        Base()
+
+
+def test_a_class_is_asked_for_its_making_before_the_first_object() -> None:
+    @ours(frozen=True, slots=True)
+    class Point:
+        x: int
+        y: int = 0
+
+    def signature() -> str:
+        return str(inspect.signature(Point)).replace("'", "")
+
+    asked, made = signature(), Point(1)
+    assert asked == signature() == "(x: int, y: int = 0) -> None"
+    assert not hasattr(made, "__signature__")
+    assert Point.__init__.__qualname__.endswith("Point.__init__")
+
+
+def test_a_base_that_looks_at_subclasses_sees_no_more_of_them() -> None:
+    seen: list[str] = []
+
+    class Base:
+        def __init_subclass__(cls) -> None:
+            seen.append(cls.__name__)
+
+    @ours
+    class Point(Base):
+        x: int
+
+    assert (Point(1).x, seen) == (1, ["Point"])
+
+
+def test_nothing_is_left_of_writing_what_makes_an_object() -> None:
+    @ours(frozen=True, slots=True)
+    class Point(Generic[T]):
+        x: T
+
+    assert Point(1) == Point(x=1)
+    gc.collect()
+    assert Point.__subclasses__() == []
+    assert Point.__init__.__closure__ is None or Point not in [
+        cell.cell_contents for cell in Point.__init__.__closure__
+    ]
+
+
+@BOTH
+def test_each_class_compares_its_own_fields_whichever_is_compared_first(record: Any) -> None:
+    @record(frozen=True)
+    class Base:
+        x: int
+
+    @record(frozen=True)
+    class Deep(Base):
+        y: int
+
+    class Plain(Base): ...
+
+    assert (Deep(1, 2) == Deep(1, 3), hash(Deep(1, 2)) == hash(Deep(1, 3))) == (False, False)
+    assert (Plain(1) == Plain(1), Plain(1) == Base(1), Base(1) == Base(2)) == (True, False, False)
+    assert {Plain(1), Plain(1), Base(1), Base(1)} == {Plain(1), Base(1)}
+
+
+def test_two_threads_may_need_a_method_first_at_once() -> None:
+    """The slower one comes with the method that was there before."""
+
+    @ours(frozen=True)
+    class Point:
+        x: int
+
+    late = Point.__eq__, Point.__hash__
+    one, other = Point(1), Point(1)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert (late[0](one, other), late[0](one, Point(2)), late[1](one)) == (True, False, hash(other))

@@ -30,8 +30,15 @@ class Watched:
         self.store = Store()
         self.codes: list[int] = []
         self.over = asyncio.Event()
+        self.overdue: str | None = None
         self.dog = Watchdog(
-            check=self.store.check, place=place, patience=PATIENCE, every=TICK, tells=TICK, end=self._end
+            check=self.store.check,
+            place=place,
+            overdue=lambda: self.overdue,
+            patience=PATIENCE,
+            every=TICK,
+            tells=TICK,
+            end=self._end,
         )
 
     def _end(self, code: int) -> None:
@@ -60,6 +67,18 @@ async def test_a_process_that_does_not_join_again_ends_and_says_why(tmp_path: Pa
     ended = last_end(tmp_path)
     assert ended is not None
     assert ended.reason == on.dog.reason
+
+
+async def test_a_process_that_never_tries_an_account_again_ends_and_says_which(tmp_path: Path) -> None:
+    async with watched(tmp_path) as on:
+        on.store.away, on.overdue = True, "web:main: The database cannot be reached."
+        await asyncio.sleep(LONG)
+        assert not on.codes
+        on.store.away = False
+        async with asyncio.timeout(20):
+            await on.over.wait()
+        assert on.dog.reason
+        assert 'says "web:main: The database cannot be reached."' in on.dog.reason
 
 
 async def test_one_that_joins_again_goes_on(tmp_path: Path) -> None:

@@ -33,6 +33,12 @@ def test_work_by_the_clock_is_called_by_its_schedule() -> None:
         assert called(row(text, Trigger.SCHEDULE)) == 'Schedule “Mo\'s "week"”'
 
 
+@pytest.mark.parametrize("kind", [TaskKind.WORKFLOW, TaskKind.GOAL])
+def test_work_that_a_person_began_is_no_schedules(kind: TaskKind) -> None:
+    text = said(replace(REPORT, task=Task(kind, "tidy")), "Monday, 2026-11-30 08:00 (UTC)", "")
+    assert called(row(text, Trigger.MANUAL)) == f'{kind.name.capitalize()} “Mo\'s "week"”'
+
+
 def test_work_that_a_trigger_began_is_called_by_it() -> None:
     text = said(replace(REPORT, because="a file came"), "Monday", "")
     assert called(row(text, Trigger.MANUAL)) == 'Trigger “Mo\'s "week"”'

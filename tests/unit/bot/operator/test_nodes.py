@@ -110,3 +110,15 @@ def test_settings_that_differ_are_named_and_secrets_only_by_whether_there_is_one
     assert SECRET not in one
     assert differing("", one) == []
     assert fingerprint(made(data_dir=tmp_path, log={"level": "debug"}, web={"port": 4711})) == plain
+
+
+def test_another_shared_key_is_named_without_telling_it() -> None:
+    def told(key: str | None) -> str:
+        secrets = {"shared_key": key} if key else {}
+        return fingerprint(Settings.model_validate({"database_url": "postgresql://u@db/x", "secrets": secrets}))
+
+    one, other, none = told("k" * 32), told("l" * 32), told(None)
+    assert differing(one, told("k" * 32)) == []
+    assert differing(one, other) == differing(none, one) == ["secrets.shared_key"]
+    assert differing(one, "{}") == []  # an older program tells nothing of it
+    assert "k" * 32 not in one

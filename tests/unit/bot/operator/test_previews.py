@@ -162,7 +162,7 @@ async def test_a_message_is_asked_again_by_whoever_wrote_it(house: House) -> Non
     [row] = await house.api.runs()
     run = await ended(house, row["id"])
     assert (run["can_repeat"], run["trigger"]) == (False, "message")
-    assert "Only they can ask again" in run["why_not_again"]
+    assert "You asked for it in a message. Ask again there" in run["why_not_again"]
     with pytest.raises(Refusal, match="asked for it in a message"):
         await house.api.run_again(row["id"])
 

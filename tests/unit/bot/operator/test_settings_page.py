@@ -220,6 +220,48 @@ async def test_a_file_that_changed_meanwhile_is_left_and_the_newer_change_is_sho
         assert (await called(house, "owner", "/settings/budgets", {"digest": newer["digest"], **DAY}))[0] == 200
 
 
+async def test_two_editors_of_one_section_keep_what_the_other_saved(tmp_path: Path) -> None:
+    """Each sends what it changed; who opened the form before the other saved is warned beside the change."""
+    opened = {"day": "5", "month": "", "person_day": ""}
+    async with running(tmp_path, TEXT) as house:
+        await confirm(house)
+        _, form = await called(house, "owner", "/settings/budgets")
+        other = {"values": {"month": "50", "day": "6"}, "opened": opened, "digest": form["digest"]}
+        _, tried = await called(house, "owner", "/settings/budgets/try", other)
+        assert tried["meanwhile"] == {"words": [], "now": {}}
+        assert (await called(house, "owner", "/settings/budgets", other))[0] == 200
+        stale = {"values": {"person_day": "3", "day": "9"}, "opened": opened, "digest": form["digest"]}
+        _, tried = await called(house, "owner", "/settings/budgets/try", stale)
+        assert tried["meanwhile"]["now"] == {"day": "6", "month": "50"}
+        warned = " ".join(tried["meanwhile"]["words"])
+        assert "changed since you opened the form" in warned
+        assert "budgets.day has another value now (6)" in warned
+        assert "-month" not in tried["diff"]
+        assert (await called(house, "owner", "/settings/budgets", stale))[0] == 409
+        assert (await called(house, "owner", "/settings/budgets", {**stale, "digest": tried["digest"]}))[0] == 200
+    text = file_of(tmp_path).read_text()
+    assert ("day = 9" in text, "month = 50" in text, "person_day = 3" in text) == (True, True, True)
+
+
+async def test_a_number_that_means_another_rule_now_is_refused(tmp_path: Path) -> None:
+    rules = TEXT + '\n[[policy]]\ntool = "read_file"\nresult = "ask"\n'
+    async with running(tmp_path, rules) as house:
+        await confirm(house)
+        _, told = await called(house, "owner", "/settings/policy")
+        first, second = (row["mark"] for row in told["tables"])
+        asked = {"values": {"reason": "Ours."}, "mark": first, "accept": "yes"}
+        status, told = await save(house, "policy[1]", asked)
+        assert status == 200, told
+        status, told = await save(house, "policy[1]", {"values": {"effect": "danger"}, "mark": first, "accept": "yes"})
+        assert status == 200, f"changed in its place, so only the other field is new: {told}"
+        for body in ({"verb": "up", "mark": first}, {"verb": "remove", "mark": first}):
+            status, told = await called(house, "owner", "/settings/policy[1]/try", body)
+            assert (status, "somebody changed the list" in told["error"]) == (409, True)
+        assert (await save(house, "policy[2]", {"verb": "up", "mark": second, "accept": "yes"}))[0] == 200
+        status, told = await called(house, "owner", "/settings/policy[2]", {**asked, "mark": second, "digest": "x"})
+        assert (status, "somebody changed the list" in told["error"]) == (409, True)
+
+
 async def test_a_rule_shows_what_would_happen_and_wants_a_second_yes(tmp_path: Path) -> None:
     form = {"values": {"result": "allow"}}
     async with running(tmp_path, TEXT) as house:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -66,6 +67,9 @@ def _bystander(stack: ExitStack) -> subprocess.Popen[bytes]:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     stack.callback(process.wait)
     stack.callback(process.kill)
+    until = time.monotonic() + PATIENCE.total_seconds()
+    while mark_of(process.pid) is None and time.monotonic() < until:  # it has its words a moment after it was begun
+        time.sleep(0.005)
     return process
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import logging
@@ -147,3 +148,13 @@ def test_a_traceback_that_ends_the_process_has_none(
     told = capsys.readouterr().err
     assert told.endswith(f"RuntimeError: {HIDDEN} and {HIDDEN}\n")
     assert "hunter2" not in told  # nor in the line of the program that is shown
+
+
+@pytest.mark.parametrize("beside", ["", "git:", "x", "xy"])
+def test_a_value_in_hex_or_base64_is_hidden(beside: str) -> None:
+    """As a server repeats what it was sent, such as a password in `Authorization: Basic`."""
+    value = "a-key-of-ours-0123456789"
+    mask = Mask([value])
+    for coded in (base64.b64encode(f"{beside}{value}".encode()).decode(), f"{beside}{value}".encode().hex()):
+        assert HIDDEN in mask(f"It answered 401: {coded}.")
+        assert coded[-20:-4] not in mask(f'{{"error": "{coded}"}}')

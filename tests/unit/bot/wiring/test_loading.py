@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -36,6 +37,40 @@ made = Counter(f"{cls.__module__}.{cls.__qualname__}" for cls in gc.get_objects(
                if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__.startswith("runtime."))
 assert len(made) > 300 and made.most_common(1)[0][1] == 1, made.most_common(3)
 print(json.dumps(found))
+"""
+MESSAGE: Final = """
+import asyncio, gc, json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from bot.node.lean_classes import LATE_INIT, write_ahead
+from bot.server.phases.message_classes import CLASSES
+from runtime.contract import Said, Signal
+from runtime.domain.ids import new_id
+from tests.unit.bot.notebook import ADA, DESK, running
+
+def unwritten():
+    classes = [one for one in gc.get_objects() if isinstance(one, type) and getattr(one.__init__, "__code__", None) is LATE_INIT]
+    return {f"{one.__module__}.{one.__qualname__}" for one in classes if not one.__name__.startswith("_")}
+
+async def rest(known):
+    count = -1
+    while count != len(known):
+        count = len(known)
+        await asyncio.sleep(0.2)
+
+async def main():
+    async with running(Path(sys.argv[1]), ["hello"]) as at_work:
+        at_work.app.store.prepare()
+        write_ahead(CLASSES)
+        known = at_work.app.store.driver._compiler._known
+        await rest(known)
+        texts, late = {*known}, unwritten()
+        await at_work.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", DESK, Said("hello"), datetime.now(UTC)))
+        await at_work.notebook.until("hello")
+        anew = [made.sql for one, (_, made) in known.items() if one not in texts]
+        print(json.dumps([anew, sorted(late - unwritten()), len(late)]))
+
+asyncio.run(main())
 """
 OF_MEMORY: Final = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding")
 SEARCH: Final = ["runtime.vectors", "runtime.vectors.near"]
@@ -129,3 +164,11 @@ def test_an_idle_process_has_not_loaded_what_nobody_has_used(loaded: list[list[s
 def test_a_process_with_a_key_has_not_loaded_what_seals_it(loaded: list[list[str]]) -> None:
     assert "runtime.models.litellm_model" in loaded[4]
     assert [name for name in loaded[4] if name.startswith("cryptography")] == []
+
+
+def test_what_a_message_needs_is_made_ahead(fresh: AllFresh, tmp_path: Path) -> None:
+    """Else its first answer takes three times as long as others. What is missing belongs into `FIRST_MESSAGE` or `CLASSES`."""
+    ended = fresh.after(*SERVING).run(MESSAGE, str(tmp_path))
+    compiled, written, left = json.loads(next(line for line in ended.stdout.splitlines() if line.startswith("[[")))
+    assert (compiled, written) == ([], [])
+    assert left > 300  # classes of which nobody has made an object

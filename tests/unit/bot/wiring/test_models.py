@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from bot.server.phases.duties import loading_ahead
+from bot.server.phases.ahead import loading_ahead
 from bot.settings.settings import Settings, load
 from bot.testing.clocks import HandClock
 from bot.wiring.access import gate_of
@@ -57,7 +57,7 @@ async def test_beside_the_demo_there_is_no_model_to_choose(tmp_path: Path) -> No
 def test_all_models_and_loading_ahead_are_told_if_litellm_is_loaded_whole(tmp_path: Path) -> None:
     for text, lean in (("lean = false\n", False), ("", True)):
         settings = read(tmp_path, f"{FIRST}{text}{SONNET}")
-        (duty,) = cast(Any, list(loading_ahead(settings, cast(Any, None))))
+        (duty,) = cast(Any, list(loading_ahead(settings, cast(Any, None), cast(Any, None))))
         told = [*every_settings(settings).values()]
         assert ([one.lean for one in told], duty.args[0], duty.keywords) == (
             [lean, lean],
@@ -68,7 +68,7 @@ def test_all_models_and_loading_ahead_are_told_if_litellm_is_loaded_whole(tmp_pa
 
 def test_nothing_is_loaded_ahead_for_the_demo_or_where_it_is_switched_off(tmp_path: Path) -> None:
     for text in ("", FIRST + "preload = false\n"):
-        assert list(loading_ahead(read(tmp_path, text), cast(Any, None))) == []
+        assert list(loading_ahead(read(tmp_path, text), cast(Any, None), cast(Any, None))) == []
 
 
 async def test_several_are_one_chain_in_which_the_usual_one_is_first(tmp_path: Path) -> None:
