@@ -29,7 +29,7 @@ RIGHTS: Final = discord.Permissions(
     add_reactions=True,
 )
 SESSIONS_LEFT: Final = 10
-REFUSED: Final = (401, 403)
+REFUSED_STATUS: Final = (401, 403)
 REACHABLE: Final = "is discord.com reachable from this machine, also through its firewall or proxy? If it is, see https://discordstatus.com"
 
 
@@ -133,7 +133,7 @@ class Checks:
         try:
             return await self._http.request(Route("GET", path))
         except Exception as error:  # noqa: BLE001 - a person reads what it comes to
-            self._is_refused = isinstance(error, discord.HTTPException) and error.status in REFUSED
+            self._is_refused = isinstance(error, discord.HTTPException) and error.status in REFUSED_STATUS
             return str(ours(error, self._settings.account, reads=True))
 
     def _good(self, what: str, words: str) -> Finding:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bot.settings.safety.guard import Guardrails
     from bot.settings.settings import Settings
 
+VENDORS_NAMED: Final = "anthropic, gemini, mistral, ollama, openai or openrouter"
 VARIABLES_TAKEN: Final = "signalbox.env"
 """In the context of a command: the file whose variables were taken."""
 
@@ -169,7 +170,9 @@ def check_model(settings: Settings, given: str | None) -> None:
         if finding.id == "model.name":
             names = ", ".join(["demo", "auto", *(one.name for one in settings.models)])
             told = finding.what if finding.what.endswith("?") else f"{finding.what}."
-            raise ConfigError(f"--model {given}: {told} There are: {names}; or vendor/model.")
+            raise ConfigError(
+                f"--model {given}: {told} There are: {names}; or vendor/model, with a vendor such as {VENDORS_NAMED}."
+            )
 
 
 def names_in(only: list[str] | None) -> list[str]:

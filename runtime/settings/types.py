@@ -32,7 +32,8 @@ def _readable(path: Path) -> Path:
     try:
         path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"a readable text file; {path} is not ({error})") from None
+        why = getattr(error, "strerror", None) or str(error)
+        raise ValueError(f"a readable text file; {path} is none ({why})") from None
     return path
 
 

@@ -20,7 +20,8 @@ from tools.mcp.terms import Program
 LINE_MAX_BYTES: Final = 8 * 1024 * 1024
 KILLED_SECONDS: Final = 2.0
 """Until a killed process is gone for the system too."""
-COMPLAINT_MAX_CHARS: Final = 200
+COMPLAINT_MAX_CHARS: Final = 1_000
+"""Of its last words: a traceback has its reason at the end, and the way there before."""
 CHUNK_BYTES: Final = 64 * 1024
 """Of what it complains about, read at once."""
 CHUNK_SECONDS: Final = 0.01

@@ -249,6 +249,16 @@ async def test_starts_wait_ever_longer_and_at_most_a_minute(tmp_path: Path) -> N
     assert [round(rest) for rest in RESTS] == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
+async def test_the_last_words_of_one_that_ended_are_told_as_far_as_a_traceback_goes(tmp_path: Path) -> None:
+    async with model(
+        tmp_path, HEAD + "print('x' * 5_000, 'word ' * 100 + 'end', file=sys.stderr)\nsys.exit(3)\n"
+    ) as made:
+        with pytest.raises(ModelFailed) as failed:
+            await ask(made)
+    assert failed.value.detail.count("word ") == 100
+    assert len(failed.value.detail) < 1_100
+
+
 async def test_one_that_ends_after_each_answer_need_not_wait(tmp_path: Path) -> None:
     code = ECHO + "    break\n"
     async with model(tmp_path, code) as made:

@@ -64,6 +64,8 @@ def test_what_is_wrong_in_the_settings_keeps_nobody_from_stopping(call: Call, tm
         (["install", "--with", "wrok"], "did you mean work?"),
         (["install", "--with", " , "], "--with: expected the name"),
         (["install", "--model", "openai2/x"], 'no provider "openai2"'),
+        (["install", "--model", "foo/bar"], "with a vendor such as anthropic"),
+        (["install", "--mock-tools", "none.toml"], "is none (No such file or directory)"),
         (["install", "--shutdown-timeout", "0"], "nodes.shutdown_seconds"),
         (["install", "--name", "../x"], "--name ../x: expected"),
         (["install", "--env", "none.env"], "there is no file none.env"),
