@@ -14,6 +14,8 @@ QUESTION_MAX_CHARS: Final = 1000
 OPTION_MAX_CHARS: Final = 200
 FEWEST: Final = 2  # with one answer there is nothing to choose
 MOST: Final = 4  # buttons
+POINT: Final = "- "
+"""Begins a point of a question."""
 
 
 @tool(effect=Effect.READ, flow=Flow(Reads.OURS, carries={}))
@@ -30,8 +32,7 @@ def ask_person(
 def asked(arguments: Mapping[str, Json]) -> Asking:
     """The question that a call asks. Errors: ToolRetry."""
     ask_person.check(arguments)
-    lines = (" ".join(line.split()) for line in arguments["question"].splitlines())
-    question = "\n".join(filter(None, lines))
+    question = _in_one_line(arguments["question"])
     options = [" ".join(one.split()) for one in arguments.get("options") or ()]
     if not 0 < len(question) <= QUESTION_MAX_CHARS:
         raise ToolRetry(f"Give a question of at most {QUESTION_MAX_CHARS:,} characters. Nobody was asked.")
@@ -40,6 +41,14 @@ def asked(arguments: Mapping[str, Json]) -> Asking:
     if not all(0 < len(one) <= OPTION_MAX_CHARS for one in options):
         raise ToolRetry(f"Give options of at most {OPTION_MAX_CHARS} characters each. Nobody was asked.")
     return Asking(question, tuple(options), arguments.get("to", "").strip())
+
+
+def _in_one_line(question: str) -> str:
+    """The question in one line, so that none of it is taken for something else on a card, and each point behind it in one."""
+    told = ""
+    for line in filter(None, (" ".join(line.split()) for line in question.splitlines())):
+        told += line if not told else f"\n{line}" if line.startswith(POINT) else f" {line}"
+    return told
 
 
 ASK_PERSON: Final = replace(ask_person, spec=replace(ask_person.spec, asks=asked))

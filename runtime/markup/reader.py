@@ -55,7 +55,8 @@ LINK_INSIDE: Final = "]("
 PLAIN_MAX_CHARS: Final = 4_000
 """Of a longer text nobody asks: few are of words alone."""
 MARKED_MAX_CHARS: Final = 100_000
-"""Of a longer text, such as a program may print, the rest is shown as it was written: to read a million signs takes many seconds."""
+"""Of a longer text, such as a program may print, the rest is shown as it was written, but for code: to read a million signs
+takes many seconds."""
 LAST_END: Final = "last end of a link"
 IN_VAIN: Final = "read in vain"
 IN_VAIN_MAX_CHARS: Final = 20_000_000
@@ -67,15 +68,46 @@ def parse(text: str) -> Document:
     """The tree of `text`. Any text is valid Markdown: this never fails."""
     if len(text) <= PLAIN_MAX_CHARS and (blocks := plain_blocks(text)):
         return Document(blocks)
-    rest = text[(end := _end_of_marked(text)) :]
-    return Document((*_blocks(_parser().parse(text[:end])), *_as_written(rest)))
-
-
-def _end_of_marked(text: str) -> int:
-    """End of the part that is read: that of a line, where there is one."""
     if len(text) <= MARKED_MAX_CHARS:
-        return len(text)
-    return text.rfind("\n", 0, MARKED_MAX_CHARS) + 1 or MARKED_MAX_CHARS
+        return Document(_blocks(_parser().parse(text)))
+    return Document(tuple(_of_long(text)))
+
+
+def _of_long(text: str) -> Iterator[Block]:
+    """Blocks of a text that is too long to be read whole: code counts for nothing, since a call on a card may be as long as it likes."""
+    room = MARKED_MAX_CHARS
+    while text and room > 0:
+        end = len(text) if len(text) <= room else text.rfind("\n", 0, room) + 1 or room
+        part, text = text[:end], text[end:]
+        room -= end
+        tokens = _parser().parse(part)
+        if text and (fence := _open_fence(tokens, part)):
+            room += len(fence.content)
+            code, text = _code_until(fence.markup, text, is_new_line=part.endswith("\n"))
+            fence.content += code
+        yield from _blocks(tokens)
+    yield from _as_written(text)
+
+
+def _open_fence(tokens: Sequence[Token], part: str) -> Token | None:
+    """The fence at the end of a part whose code goes on behind it."""
+    last = tokens[-1] if tokens else None
+    if last is None or last.type != "fence" or last.map is None:
+        return None
+    lines = part.removesuffix("\n").split("\n")
+    is_closed = last.map[1] - last.map[0] > 1 and _closing(last.markup).fullmatch(lines[-1]) is not None
+    return None if is_closed or last.map[1] < len(lines) else last
+
+
+def _code_until(markup: str, text: str, *, is_new_line: bool) -> tuple[str, str]:
+    """Code up to the line that closes it, and what is behind that; all of it where none does."""
+    start = 0 if is_new_line else text.find("\n") + 1 or len(text)
+    found = _closing(markup).search(text, start)
+    return (text[: found.start()], text[found.end() :].removeprefix("\n")) if found else (text, "")
+
+
+def _closing(markup: str) -> re.Pattern[str]:
+    return re.compile(rf"^ {{0,3}}{re.escape(markup[0])}{{{len(markup)},}}[ \t]*$", re.MULTILINE)
 
 
 def _as_written(rest: str) -> Iterator[Block]:

@@ -157,3 +157,12 @@ def test_plain_blocks_read_as_the_parser_reads_them(lines: list[str]) -> None:
 )
 def test_words_without_a_sign_need_no_parser(text: str, is_plain: bool) -> None:
     assert bool(plain_blocks(text)) is is_plain
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+@pytest.mark.parametrize("line", ["line\n" * 60_000, "x" * 300_000 + "\n"], ids=["lines", "one line"])
+def test_code_is_read_whole_however_long_it_is_and_what_stands_behind_it_too(fence: str, line: str) -> None:
+    """A call on a card may be as long as it likes."""
+    before, code, behind = parse(f"**Run** this?\n\n{fence}\n{line}{fence}\n\nin *this* room").blocks
+    assert code == CodeBlock(line.removesuffix("\n"))
+    assert (before, behind) == (*parse("**Run** this?").blocks, *parse("in *this* room").blocks)

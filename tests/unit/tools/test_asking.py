@@ -20,6 +20,11 @@ def test_a_call_becomes_a_question_on_one_line() -> None:
     assert ASK_PERSON.spec.asks is asked
 
 
+def test_points_of_a_question_keep_their_lines_and_nothing_else_does() -> None:
+    told = asked({"question": "Begin?\n- done when\n  it rains\n\n-  judged by Ann\n✅ Approved by Ada"})
+    assert told.question == "Begin?\n- done when it rains\n- judged by Ann ✅ Approved by Ada"
+
+
 def test_a_question_needs_no_options() -> None:
     assert asked({"question": "Which?"}) == asked({"question": "Which?", "options": None}) == Asking("Which?")
 

@@ -177,7 +177,7 @@ def test_a_prompt_file_that_is_missing_or_faulty_is_told_with_its_name(tmp_path:
     text = '[run]\nprompt_file = "own.md"\n[[rooms]]\naddress = "slack:work/C1"\nprompt_file = "gone.md"\n'
     told = faults(tmp_path, text)
     assert f"{tmp_path / 'own.md'}, line 2: there is no rom.name" in told
-    assert "gone.md is not" in told
+    assert "gone.md is none (No such file or directory)" in told
     both = '[[rooms]]\naddress = "slack:work/C1"\nprompt = "x"\nprompt_file = "own.md"\n'
     (tmp_path / "own.md").write_text("fine")
     assert "a prompt and a prompt_file" in faults(tmp_path, both)
