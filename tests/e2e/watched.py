@@ -69,16 +69,16 @@ async def watched_flow(chat: Tab, tab: Tab, house: House, pictures: Path) -> Non
     chat.may_be_away = tab.may_be_away = True
     await chat.say(f"/workflow {FLOW}")
     await open_work(tab, house, "workflows", FLOW)
-    await expect(step(tab, "pause")).to_contain_text("wait · waiting")
+    await expect(step(tab, "pause")).to_contain_text("wait, waiting")
     await restarted(tab, house)  # while it waits for a time
-    await expect(step(tab, "drafts")).to_contain_text("tool · succeeded")
-    await expect(step(tab, "sure")).to_contain_text("question to a person · waiting")
+    await expect(step(tab, "drafts")).to_contain_text("tool, succeeded")
+    await expect(step(tab, "sure")).to_contain_text("question to a person, waiting")
     await photographed(tab, pictures / "workflow.png")
     await photographed(tab, pictures / "workflow-narrow.png", narrow=True)
     await restarted(tab, house)  # while it waits for a person
     card = await chat.open_card()
     await card.get_by_role("button", name="Yes", exact=True).click()
-    await expect(step(tab, "keep")).to_contain_text("tool · succeeded")
+    await expect(step(tab, "keep")).to_contain_text("tool, succeeded")
     await expect(tab.page.locator(".badge").first).to_have_text("done")
     await chat.reply("Wrote 12 bytes to kept.txt")
 
